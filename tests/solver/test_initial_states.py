@@ -11,7 +11,7 @@ import pytest
 import umdp
 import umdp.io
 from umdp import MDP, IntervalMDP, ModelError, SpecError, solve
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 
 HERMAN = """dtmc
 module m1 x1 : [0..1];

@@ -18,7 +18,7 @@ from umdp.automata.product import product_of
 from umdp.errors import ModelError
 from umdp.learning.validation import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.model.initial_states import check_one_initial
+from umdp.model.beginnings import check_one_initial
 from umdp.solver.objective import in_steps
 from umdp.solver.temporal import on_model
 from umdp.source import Source
@@ -127,6 +127,8 @@ def in_product(policy: MemoryPolicy, process: Any) -> tuple[Policy, Any, Spec]:
         product = on_model(product, process)
         assert isinstance(product.model, MDP)  # as the process is
         return Policy(product.model, policy.choice, policy.weight), product.model, product.spec
+    if product.reading.arrival is not None:
+        raise ModelError("a policy that counts what it earns is played on a model, not in an environment")
     base, graph = product.attached().base, getattr(process, "graph", None)
     if graph is not None and [base.state_name(s) for s in range(base.states)] != [
         graph.state_name(s) for s in range(graph.states)

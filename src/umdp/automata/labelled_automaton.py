@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.automata.counter import counter, letters, paid_steps
 from umdp.automata.ltl import FALSE, TRUE, Formulas
 from umdp.automata.translation import translate
 from umdp.errors import SpecError
-from umdp.model import REST
+from umdp.model import REST, Graph
 from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
-from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, is_state_formula
+from umdp.spec.temporal_formula import AutomatonFile, RewardBounded, Temporal, TemporalFormula, is_state_formula
 
 if TYPE_CHECKING:
     from umdp.automata.automaton import Automaton
@@ -29,7 +30,7 @@ MOST_BITS = 10  # conditions on states, where all letters they can spell are loo
 
 @dataclass(frozen=True, eq=False)
 class LabelledAutomaton:
-    """An automaton and what it reads in each state of a model.
+    """An automaton and what it reads in each state of a model, or with each transition to one.
 
     Attributes
     ----------
@@ -39,23 +40,38 @@ class LabelledAutomaton:
     rest : the state that stands for what nobody has listed, where all is lost in it; None without
     formula, negated : what it was read from, None where that is not known, and whether it accepts what does not satisfy it
     every : whether it is over all letters, and not only over those that occur
+    arrival : (T,) the column for the letter read with each transition; None where that is the letter of the state it leads to
     """
 
     automaton: Automaton
     atoms: tuple[Expression, ...]
     code: NDArray[np.int32]
     rest: int | None = None
-    formula: TemporalFormula | AutomatonFile | None = None
+    formula: TemporalFormula | AutomatonFile | RewardBounded | None = None
     negated: bool = False
     every: bool = False
+    arrival: NDArray[np.int32] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each state of the automaton stands for, with the atoms in it as they were written."""
         return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
 
-    def reads(self, model: StateSpace) -> bool:
+    @property
+    def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The columns for the letters of states, and for those that come with transitions; nothing where none do."""
+        return self.code, np.empty(0, dtype=np.int32) if self.arrival is None else self.arrival
+
+    def along(self, successor: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the column for the letter that is read with each transition (T,) of the model, given where these lead."""
+        return self.code[successor] if self.arrival is None else self.arrival
+
+    def reads(self, model: Graph) -> bool:
         """Whether this was made for the letters that a model's states spell, with the last one for what nobody has listed."""
+        if isinstance(self.formula, RewardBounded):
+            again = _counting(self.formula, model, negated=self.negated)
+            same = np.array_equal(again.automaton.letters, self.automaton.letters)
+            return same and all(np.array_equal(*pair) for pair in zip(again.columns, self.columns, strict=True))
         try:
             code = self.automaton.codes(_letters(list(self.atoms if self.rest is None else self.atoms[:-1]), model))
         except SpecError:
@@ -77,8 +93,8 @@ class LabelledAutomaton:
 
 
 def read_formula(
-    formula: TemporalFormula | AutomatonFile,
-    model: StateSpace,
+    formula: TemporalFormula | AutomatonFile | RewardBounded,
+    model: Graph,
     *,
     negated: bool = False,
     every: bool = False,
@@ -99,6 +115,8 @@ def read_formula(
     """
     if isinstance(formula, AutomatonFile):
         return _from_file(formula, model, negated=negated)
+    if isinstance(formula, RewardBounded):
+        return _counting(formula, model, negated=negated)
     lowering = _Lowering(model, late)
     try:
         root = lowering.lower(formula.formula, negated)
@@ -132,6 +150,17 @@ def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> L
     letters = _letters(atoms, model)
     automaton = file.automaton(np.unique(letters).tolist(), negated=negated)
     return LabelledAutomaton(automaton, tuple(atoms), automaton.codes(letters), formula=formula, negated=negated)
+
+
+def _counting(formula: RewardBounded, model: Graph, *, negated: bool) -> LabelledAutomaton:
+    steps = paid_steps(formula, model)
+    begins, along = letters(formula, model, steps)
+    automaton = counter(steps, np.unique(np.concatenate([begins, along])), negated=negated)
+    atoms = (formula.right, formula.left)
+    arrival = automaton.codes(along)
+    return LabelledAutomaton(
+        automaton, atoms, automaton.codes(begins), formula=formula, negated=negated, arrival=arrival
+    )
 
 
 def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:

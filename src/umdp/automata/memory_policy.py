@@ -131,6 +131,7 @@ class Player:
     def __init__(self, policy: MemoryPolicy, rng: np.random.Generator | None = None) -> None:
         self.policy = policy
         self.memory: int | None = None
+        self._choice = -1
         self._rng = rng
         base = policy.product.base
         self._interface = base.interface or Interface.by_name(base)
@@ -138,9 +139,9 @@ class Player:
     def see(self, state: int) -> int:
         """Take note of the state the model is in now, and return the choice of the model to take there."""
         product = self.policy.product
-        memory = product.first(state) if self.memory is None else product.next(self.memory, state)
-        choice, self.memory = self.policy.decide(state, memory, self._rng)
-        return choice
+        memory = product.first(state) if self.memory is None else product.next(self.memory, state, self._choice)
+        self._choice, self.memory = self.policy.decide(state, memory, self._rng)
+        return self._choice
 
     def act(self, observation: Any) -> Any:
         """Return what to give to the environment's `step` when it shows this observation; each is to be shown once, in order."""

@@ -64,7 +64,7 @@ def multiply(model: MDP | IntervalMDP, reading: LabelledAutomaton) -> Skeleton:
     memory = int(automaton.step[automaton.initial, code[model.initial]])
     every = automaton.states * model.states
     dense = np.zeros(every if every <= DENSE else 0, dtype=np.int32)
-    moves = Moves(model.state_ptr, model.choice_ptr, model.successor, code)
+    moves = Moves(model.state_ptr, model.choice_ptr, model.successor, reading.along(model.successor))
     machine = Machine(automaton.step, jump_ptr, jump_to, automaton.sinks)
     state, memories, successor = explore(moves, machine, model.initial, memory, dense)
     lower, upper = (*model.numbers, np.empty(0))[:2]
@@ -216,9 +216,19 @@ class Product:
         automaton = self.reading.automaton
         return int(automaton.step[automaton.initial, self.reading.code[state]])
 
-    def next(self, memory: int, state: int) -> int:
-        """Return the memory after going to a state."""
-        return int(self.reading.automaton.step[memory, self.reading.code[state]])
+    def next(self, memory: int, state: int, choice: int = -1) -> int:
+        """Return the memory after going to a state, by a choice of the model where the automaton reads transitions."""
+        reading = self.reading
+        column = reading.code[state]
+        if reading.arrival is not None:
+            first, end = self.base.choice_ptr[choice], self.base.choice_ptr[choice + 1]
+            columns = np.unique(reading.arrival[first:end][self.base.successor[first:end] == state])
+            if choice < 0 or columns.size != 1:
+                raise ModelError(
+                    "what was earned on the way cannot be told from where it led, so that nobody can play along"
+                )
+            column = columns[0]
+        return int(reading.automaton.step[memory, column])
 
     def name(self, memory: int) -> str:
         """Return what a memory stands for: what the run still has to do."""

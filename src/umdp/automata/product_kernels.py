@@ -16,7 +16,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Moves(NamedTuple):
-    """Where a model goes, as in a `Graph`, and the letter (S,) that its automaton reads in each state."""
+    """Where a model goes, as in a `Graph`, and the letter (T,) that its automaton reads with each transition."""
 
     state_ptr: Array
     choice_ptr: Array
@@ -102,7 +102,7 @@ def explore(moves: Moves, machine: Machine, initial: int, memory: int, dense: Ar
         for t in range(begin, end + jumps):
             if t < end:
                 j = np.int64(moves.successor[t])
-                r = np.int64(machine.step[q, moves.letter[j]])
+                r = np.int64(machine.step[q, moves.letter[t]])
             else:
                 j, r = np.int64(s), np.int64(machine.jump_to[machine.jump_ptr[q] + t - end])
             key = r * size + j

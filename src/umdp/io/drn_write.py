@@ -14,7 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.drn_read import NO_LABEL, TAG
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 
 __all__ = ["write_drn"]
 

@@ -14,7 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.explicit_read import CHOICE_TAG, companions
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP, Rewards
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 
 __all__ = ["write_explicit"]
 

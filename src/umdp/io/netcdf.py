@@ -18,7 +18,7 @@ from umdp.io.bmdp import padded_choices, padded_rows
 from umdp.io.files import Model, certain, initial_state, load, sentence, store
 from umdp.io.intervalmdp_spec import read_specification
 from umdp.model import Graph, IntervalMDP, Rewards
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 
 __all__ = ["read_netcdf", "write_netcdf"]
 

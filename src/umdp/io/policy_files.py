@@ -23,10 +23,11 @@ COLUMNS = ("step", "number", "state", "action", "choice", "weight")
 REMEMBERED = ("memory", "number", "state", "action", "choice", "becomes")
 
 
-class _Memory(msgspec.Struct):
+class _Memory(msgspec.Struct, omit_defaults=True):
     """An automaton: the memory after reading the letter of a state; bit `i` of a letter says if condition `i` holds there.
 
-    `reads` is the column of `after`, and the place in `letters`, for each state of the model.
+    `reads` is the column of `after`, and the place in `letters`, for each state of the model; `along` that for each transition,
+    where letters come with these.
     """
 
     asked: str
@@ -36,6 +37,7 @@ class _Memory(msgspec.Struct):
     after: list[list[int]]
     remaining: list[str]
     reads: list[int] = []
+    along: list[int] = []
 
 
 class _File(msgspec.Struct, omit_defaults=True):
@@ -121,6 +123,7 @@ def _memory(policy: MemoryPolicy) -> _Memory:
     return _Memory(
         str(policy.product.asked), automaton.initial, [str(atom) for atom in reading.atoms], automaton.letters.tolist(),
         automaton.step.tolist(), list(policy.memories()), reading.code.tolist(),
+        [] if reading.arrival is None else reading.arrival.tolist(),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from umdp.io.files import Model, check_init_label, store
 from umdp.io.valuations import pack
 from umdp.model import IntervalMDP
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 from umdp.model.structure import mask_of
 
 __all__ = ["encode", "write_umb"]

@@ -23,7 +23,7 @@ from umdp.solver.confirm.products import check_lift
 from umdp.solver.temporal import lift
 from umdp.source import Source, as_source
 from umdp.source.source import without_rest
-from umdp.spec import Direction, Spec, Threshold
+from umdp.spec import Direction, RewardBounded, Spec, Threshold
 from umdp.spec.spec import needs_automaton
 
 __all__ = ["anytime", "remembering"]
@@ -132,6 +132,10 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     agent = spec.deciding().agent
     if agent is None:
         raise spec.error("the property does not say which way the policy pulls", "write Pmax or Pmin")
+    if isinstance(spec.formula, RewardBounded):
+        raise spec.error(
+            "learning does not count rewards up to a bound", "ask with a bound on steps, or learn without one and check"
+        )
     if not learner.discovers or (spec.kind == "R" and agent is Direction.MIN):
         source = without_rest(source)  # nothing would be known of it, or follow from what is
     graph, maximises = source.graph, agent is Direction.MAX

@@ -27,7 +27,7 @@ from umdp.learning.state import LearningState, RunSettings, Solved, StoppingCrit
 from umdp.learning.validation import asked_of, check_numbers, check_spec, default_horizon, readings, refuse_shifted
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
-from umdp.model.initial_states import check_one_initial
+from umdp.model.beginnings import check_one_initial
 from umdp.solver import Solution, UncertifiedSolution, prepare, relevant
 from umdp.solver.graph.decided import resting
 from umdp.solver.prepared import PolicyValues, keep_start

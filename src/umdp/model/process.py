@@ -303,8 +303,7 @@ class MDP(Builders, Graph):
         self.__dict__["probability"] = structure.at_most_one(p)
 
     def _merged(self, reward: Rewards, change: Compaction) -> Rewards:
-        paid = reward.transition
-        return reward if paid is None else reward.with_transition(change.means(paid, self.probability))
+        return reward.merged(change, self.probability)
 
     def with_intervals(self, width: float, *, floor: float = 0.0) -> IntervalMDP:
         """Return the interval MDP whose bounds lie half of `width` around every probability.

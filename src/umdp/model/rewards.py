@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.model.structure import frozen, owned
+from umdp.model.structure import Compaction, frozen, owned
 
 __all__ = ["TERMINATED", "Rewards", "Units"]
 
@@ -56,6 +56,8 @@ class Rewards:
     transition : array_like of float, shape (T,), optional
     units : Units, optional
         How a value reads in the units of the process, where these are not its rewards as they are.
+    averaged : bool
+        Whether transitions that paid differently were merged, so that what a single step pays is not known, but on average.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Rewards:
     choice: NDArray[np.float64] | None = None
     transition: NDArray[np.float64] | None = None
     units: Units | None = field(default=None, kw_only=True)
+    averaged: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for part in ("state", "choice", "transition"):
@@ -75,7 +78,7 @@ class Rewards:
                 object.__setattr__(self, part, owned(np.asarray(given, dtype=np.float64)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"units": None})  # pickles from before there were any
+        self.__dict__.update({"units": None, "averaged": False})  # pickles from before there were any
         self.__dict__.update({part: frozen(values) for part, values in state.items()})
 
     @classmethod
@@ -108,6 +111,14 @@ class Rewards:
     def with_transition(self, transition: NDArray[np.float64] | None) -> Rewards:
         """Return the same structure with other rewards on transitions."""
         return replace(self, transition=transition)
+
+    def merged(self, change: Compaction, weights: NDArray[np.float64]) -> Rewards:
+        """Return the same structure where transitions were merged: what they pay, on average by their weights."""
+        paid, kept = self.transition, change.group >= 0
+        if paid is None:
+            return self
+        differ = (paid[change.first][change.group] != paid)[kept].any()
+        return replace(self, transition=change.means(paid, weights), averaged=self.averaged or bool(differ))
 
     def with_units(self, units: Units | None) -> Rewards:
         """Return the same structure with other units.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 from umdp.solver.confirm.products import confirm_lift
 from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
@@ -248,7 +248,7 @@ def resolve_nested(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions) 
         spec = replace(spec, formula=mapped(spec.formula, known), filter=mapped(spec.filter, known))
     if spec.filter is not None and needs_automaton(spec):
         raise spec.error(
-            "filters of formulas with several temporal operators are not supported",
+            "filters of formulas that need an automaton (several temporal operators, a bound on a reward) are not supported",
             "the value is that of the initial state; write the property alone",
         )
     return spec
@@ -260,7 +260,7 @@ def _members(model: MDP | IntervalMDP, nested: Nested, options: SolveOptions) ->
     assert threshold is not None
     if needs_automaton(nested.spec):
         raise nested.error(
-            "a formula with several temporal operators is not answered inside another property",
+            "a formula that needs an automaton (several temporal operators, a bound on a reward) is not answered inside another",
             "ask it alone, or label the states in which it holds",
         )
     for width in dict.fromkeys((options.precision, min(options.precision, PRECISE))):

@@ -18,12 +18,12 @@ from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.model.policy import taken_choices
 from umdp.model.structure import mask_of, same_rows
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.result import Solution
-from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
+from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, RewardBounded, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal_formula import lasting
 
@@ -60,7 +60,7 @@ def lift(
     """
     from umdp.solver.judge.lift import pursues
 
-    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile | RewardBounded)
     support_may_shrink = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
     agent_max = pursues(agent_max, nature_max, model.is_chain and not chained, support_may_shrink)
     name, earns = spec.reward, spec.kind == "R"
@@ -87,7 +87,15 @@ def lift(
         assert name is not None
         return Product.of(skeleton, spec, lowered, goal, stay, {name: carried(skeleton, model.rewards[name])})
     found = accepting(skeleton, None if policy is None else _taken(policy, skeleton))
-    return Product.of(skeleton, spec, lowered, found.goal, found.stay, witness=(found.pair, found.rank, found.level))
+    witness = found.pair, found.rank, found.level
+    return Product.of(skeleton, spec, lowered, found.goal, found.stay, _apart(skeleton), witness)
+
+
+def _apart(skeleton: Skeleton) -> dict[str, Rewards] | None:
+    """Return rewards that keep equal successors apart where the automaton reads transitions; None where it does not."""
+    rewards = skeleton.base.rewards if skeleton.reading.arrival is not None else {}
+    kept = {name: each for name, each in rewards.items() if each.transition is not None}
+    return {name: carried(skeleton, each) for name, each in kept.items()} or None
 
 
 class Acceptance(NamedTuple):
@@ -278,5 +286,5 @@ def _again(product: Product, mdp: MDP) -> Skeleton:
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:
     """Raise `SpecError` where a formula or its automaton does not fit a model."""
-    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile | RewardBounded)
     read_formula(spec.formula, model)

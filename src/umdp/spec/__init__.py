@@ -14,7 +14,7 @@ from umdp.spec.formula import Globally, LongRun, Next, PathFormula, Reachability
 from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 from umdp.spec.step_bounds import Window
-from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula
+from umdp.spec.temporal_formula import AutomatonFile, RewardBounded, Temporal, TemporalFormula
 
 __all__ = [
     "TRUE",
@@ -31,6 +31,7 @@ __all__ = [
     "PathFormula",
     "Reach",
     "Reachability",
+    "RewardBounded",
     "Spec",
     "StateSpace",
     "Temporal",

@@ -172,8 +172,13 @@ def _known(found: _Unexpected) -> SpecError | None:
         return location.error("a threshold needs a number", "write >=0.3, or =? to ask for the value")
     if before == "LBRACE" and "HOA" in location.text[: location.position]:
         return location.error("the file of an automaton stands in quotes", 'write HOA: {"file.hoa"}')
+    if before == "LBRACE" and text == "discount":
+        return location.moved(location.text.rfind("{", 0, location.position)).error(
+            "a discount is for sums without an end", "write C{discount=0.9}, with no reward from where it is to end"
+        )
     if before == "LBRACE" and kind in ("NAME", "INTEGER"):
-        return location.error(f"the reward name {text} stands without quotes", f'write R{{"{text}"}}')
+        operator = "F" if "[" in location.text[: location.position] else "R"
+        return location.error(f"the reward name {text} stands without quotes", f'write {operator}{{"{text}"}}')
     if kind == "KIND":
         return location.error(f"unexpected {_shown(found)}", "put a property inside a formula into parentheses")
     if kind == "RSQB" and before == "LSQB":
@@ -230,10 +235,6 @@ def _in_path(found: _Unexpected) -> SpecError | None:
         start = location.text.rfind(found.previous, 0, location.position)
         return location.moved(start).error(
             f"unknown function {found.previous}", f"there are {listed(FUNCTIONS)}{meant}"
-        )
-    if kind == "LBRACE" and location.text[location.position :].replace(" ", "").startswith("{discount"):
-        return location.error(
-            "a discount is for sums without an end", "write C{discount=0.9}, with no reward from where it is to end"
         )
     if kind == "LBRACE":
         return location.error("filters {...} are the old way", "write filter(max, ..., states)")

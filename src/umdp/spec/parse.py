@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 from umdp.spec.diagnosis import diagnose, tokens_before
 from umdp.spec.evaluate import Nested, nested_in
 from umdp.spec.expression import (
-    FUNCTIONS,
     TRUE,
     Binary,
-    Call,
-    Conditional,
     Expression,
-    Junction,
     Label,
     Literal,
     Name,
     SourceLocation,
-    Unary,
 )
+from umdp.spec.expression_builder import ExpressionBuilder
 from umdp.spec.formula import Globally, LongRun, Next, PathFormula, Until, Windowed
 from umdp.spec.names import listed
 from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Rewarding, Total
@@ -33,6 +29,8 @@ from umdp.spec.temporal_formula import (
     OPERATORS,
     AutomatonFile,
     Operator,
+    RewardBound,
+    RewardBounded,
     Temporal,
     TemporalFormula,
     is_state_formula,
@@ -111,74 +109,35 @@ def _read(text: str, start: str, origin: str) -> object:
     return cast("object", found)
 
 
-class _Builder:
+class _Builder(ExpressionBuilder):
     """Turns the tree of one text into a specification or an expression, node by node."""
-
-    def __init__(self, location: SourceLocation) -> None:
-        self.location = location
-
-    def build(self, node: Any) -> Any:
-        if hasattr(node, "data"):
-            return getattr(self, node.data)(*map(self.build, node.children))
-        return node
-
-    def at(self, token: Token) -> SourceLocation:
-        return self.location.moved(token.start_pos or 0)
-
-    # Expressions
-
-    def truth(self, token: Token) -> Expression:
-        return Literal(token == "true", location=self.at(token))
-
-    def integer(self, token: Token) -> Expression:
-        if len(token) > 18:
-            raise self.at(token).error("the integer is too large", "integers have 64 bits")
-        return Literal(int(token), location=self.at(token))
-
-    def decimal(self, token: Token) -> Expression:
-        value = float(token)
-        if value == float("inf"):
-            raise self.at(token).error("the number is too large", "the largest is about 1.8e308")
-        return Literal(value, location=self.at(token))
-
-    def label(self, token: Token) -> Expression:
-        return Label(token[1:-1], location=self.at(token))
-
-    def name(self, token: Token) -> Expression:
-        return Name(str(token), location=self.at(token))
-
-    def unary(self, token: Token, operand: Expression) -> Expression:
-        if token == "-":
-            self.stateful(operand, "a number")
-        return Unary(str(token), operand, location=self.at(token))
-
-    def binary(self, left: Expression, token: Token, right: Expression) -> Expression:
-        if token not in ("=>", "<=>"):
-            for each in (left, right):
-                self.stateful(each, f"an operand of {token}")
-        return Binary(str(token), left, right, location=self.at(token))
-
-    def junction(self, *parts: Any) -> Expression:
-        return Junction(str(parts[1]), tuple(parts[::2]), location=self.at(parts[1]))
-
-    def conditional(self, condition: Expression, token: Token, yes: Expression, no: Expression) -> Expression:
-        for each in (condition, yes, no):
-            self.stateful(each, "? :")
-        return Conditional(condition, yes, no, location=self.at(token))
-
-    def call(self, token: Token, *arguments: Expression) -> Expression:
-        if token not in FUNCTIONS:
-            raise self.at(token).error(f"unknown function {token}", f"there are {listed(FUNCTIONS)}")
-        for each in arguments:
-            self.stateful(each, f"{token}(...)")
-        return Call(str(token), arguments, location=self.at(token))
 
     # Path formulas; those of R are told apart in `property`, which knows the kind
 
     def bound(self, token: Token, value: Expression) -> StepBound:
         return value if token == "<=" else _shifted(value, -1)
 
-    def window(self, token: Token, value: Expression) -> Window:
+    def limit(self, token: Token, value: Expression) -> tuple[Expression | None, Expression | None, str]:
+        return (None if token in ("<=", "<") else value, None if token in (">=", ">") else value, str(token))
+
+    def limits(self, lower: Expression, upper: Expression) -> tuple[Expression, Expression, str]:
+        return lower, upper, ""
+
+    def earned(self, *parts: Any) -> RewardBound:
+        label, (lower, upper, relation) = parts[-2:]
+        for each in (lower, upper):
+            if each is not None:
+                self.stateful(each, "a reward bound")
+        return RewardBound(str(label[1:-1]), lower, upper, above=relation == ">", below=relation == "<")
+
+    def amounts(self, *parts: Any) -> Window | RewardBound:
+        found: list[Window | RewardBound] = [each for each in parts if isinstance(each, Window | RewardBound)]
+        if len(found) > 1:
+            raise self.location.error("several bounds on one path are not supported", "ask with one of them")
+        return found[0]
+
+    def window(self, *parts: Any) -> Window:
+        token, value = parts[-2:]
         match str(token):
             case "<=" | "<":
                 return self.made(token, 0, self.bound(token, value))
@@ -188,7 +147,8 @@ class _Builder:
                 return self.made(token, _shifted(value, 1), None)
         return self.made(token, value, value)
 
-    def between(self, lower: Expression, upper: Expression) -> Window:
+    def between(self, *parts: Any) -> Window:
+        lower, upper = parts[-2:]
         return self.made(lower, lower, upper)
 
     def made(self, place: Token | Expression, lower: int | Expression, upper: StepBound) -> Window:
@@ -199,29 +159,33 @@ class _Builder:
         check_order(normal_bound(lower), normal_bound(upper), where)
         return Window(lower, upper)
 
-    def stateful(self, formula: Expression, where: str) -> None:
-        inner = formula.first(Temporal)
-        if inner is not None:
-            raise inner.error(f"{inner.operator} inside {where}", "only conditions on states and numbers stand there")
-
     def prefix(self, token: Token, *parts: Any) -> Expression:
-        window = parts[0] if len(parts) == 2 else Window()
+        window, earned = self.bounds(token, parts)
         if token == "X" and len(parts) == 2:
             after = self.location.text
             place = len(after) - len(after[token.end_pos or 0 :].lstrip())
             raise self.location.moved(place).error("X takes no step bound", "it looks exactly one step ahead")
-        return Temporal(_operator(token), (parts[-1],), window, location=self.at(token))
+        return Temporal(_operator(token), (parts[-1],), window, earned, location=self.at(token))
+
+    def bounds(self, token: Token, parts: Any) -> tuple[Window, RewardBound | None]:
+        """Return the steps and the reward that bound an operator, open and None where they do not."""
+        bound = parts[0] if len(parts) == 2 else Window()
+        if isinstance(bound, Window):
+            return bound, None
+        if token not in ("F", "U"):
+            raise self.at(token).error(f"{token} takes no reward bound", 'F and U do, as in F{"time"}<=5 phi')
+        return Window(), bound
 
     def infix(self, left: Expression, token: Token, *parts: Any) -> Expression:
         if token not in INFIX:
             known = f"{', '.join(INFIX[:-1])} and {INFIX[-1]}"
             raise self.at(token).error(f"unexpected '{token}'", f"the operators between two formulas are {known}")
-        window = parts[0] if len(parts) == 2 else Window()
+        window, earned = self.bounds(token, parts)
         if len(parts) == 2 and not OPERATORS[_operator(token)].bounded:
             raise self.at(token).error(
                 f"{token} takes no step bound", "F, G and U do; a W<=k b is (a U<=k b) | (G<=k a)"
             )
-        return Temporal(_operator(token), (left, parts[-1]), window, location=self.at(token))
+        return Temporal(_operator(token), (left, parts[-1]), window, earned, location=self.at(token))
 
     def proposition(self, name: Token, *parts: Any) -> tuple[str, Expression]:
         self.stateful(parts[-1], "a proposition of an automaton")
@@ -240,12 +204,19 @@ class _Builder:
             raise self.no_path()
         single = isinstance(formula, Temporal) and all(map(is_state_formula, formula.operands))
         found = self.single(formula) if isinstance(formula, Temporal) and single else None
+        counts = next((each for each in formula.walk() if isinstance(each, Temporal) and each.earned is not None), None)
+        if counts is not None and found is None:
+            raise counts.error(
+                "a bound on a reward stands alone", 'write one operator over conditions, F{"time"}<=5 phi'
+            )
         return self.word(formula), found or TemporalFormula(formula)
 
     def single(self, formula: Temporal) -> PathFormula | None:
         """Return one operator over state formulas as a formula of its own; None where it has none."""
         operator, window, last = formula.operator, formula.window, formula.operands[-1]
         left = formula.operands[0] if operator == "U" else TRUE
+        if formula.earned is not None:
+            return RewardBounded(left, last, formula.earned, location=formula.location)
         if operator == "X":
             return Next(last)
         if operator in ("F", "G") and window.is_exact:
@@ -267,8 +238,8 @@ class _Builder:
         place = formula.location.position if formula.location is not None else 0
         return Token("WORD", getattr(formula, "operator", "this formula"), start_pos=place)
 
-    def cumulative(self, token: Token, bound: StepBound) -> tuple[Token, PathFormula]:
-        return token, Cumulative(cast("int | Expression", bound))
+    def cumulative(self, token: Token, *bound: Any) -> tuple[Token, PathFormula]:
+        return token, Cumulative(bound[-1])
 
     def total(self, token: Token) -> tuple[Token, PathFormula]:
         return token, Total()

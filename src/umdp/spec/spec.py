@@ -14,7 +14,7 @@ from umdp.spec.formula import LongRun, PathFormula
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, Reach, Rewarding
 from umdp.spec.step_bounds import number_of
-from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
+from umdp.spec.temporal_formula import AutomatonFile, RewardBounded, TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 UNNAMED = ("", "default")
@@ -145,7 +145,8 @@ class Spec:
         What the choice of probabilities within the intervals pulls towards; None where it is not said.
     formula : PathFormula
         ``Until``, ``Globally``, ``Next`` or ``Windowed`` for P; ``Reach``, ``Cumulative``, ``Instantaneous``, ``Total``,
-        ``Discounted`` or ``Average`` for R; ``LongRun`` for S; ``TemporalFormula`` or ``AutomatonFile``, with an automaton.
+        ``Discounted`` or ``Average`` for R; ``LongRun`` for S; ``TemporalFormula``, ``AutomatonFile`` or ``RewardBounded``,
+        with an automaton.
     threshold : Threshold or None
         What the value is compared with; None where the value itself is asked for (``=?``).
     reward : str or None
@@ -370,4 +371,4 @@ nature choosing the least favourable probabilities'
 
 def needs_automaton(spec: Spec) -> bool:
     """Whether a property is answered in the product with an automaton."""
-    return isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    return isinstance(spec.formula, TemporalFormula | AutomatonFile | RewardBounded)

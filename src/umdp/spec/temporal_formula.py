@@ -1,18 +1,32 @@
-"""Formulas with several temporal operators, and automata in files: what is answered in the product with an automaton."""
+"""Formulas with several temporal operators, bounds on rewards, automata in files: answered in the product with an automaton."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal as OneOf
 from typing import NoReturn
 
-from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, SourceLocation, Unary
+from umdp.spec.expression import (
+    TRUE,
+    Binary,
+    Expression,
+    Junction,
+    Label,
+    Literal,
+    SourceLocation,
+    StateSpace,
+    Unary,
+)
 from umdp.spec.formula import PathFormula, Reachability
-from umdp.spec.step_bounds import Window
+from umdp.spec.step_bounds import Window, number_of
 
-__all__ = ["OPERATORS", "AutomatonFile", "Operator", "Temporal", "TemporalFormula", "is_state_formula", "lasting"]
+__all__ = [
+    "OPERATORS", "AutomatonFile", "Operator", "RewardBound", "RewardBounded", "Temporal", "TemporalFormula", "is_state_formula",
+    "lasting",
+]  # fmt: skip
 
 _UNARY, _INFIX = -1, -2  # weaker than any operator of a state formula, as in PRISM
 Operator = OneOf["F", "G", "X", "U", "W", "R"]
@@ -48,6 +62,68 @@ OPERATORS: Mapping[Operator, OperatorTraits] = MappingProxyType(
 )
 
 
+@dataclass(frozen=True)
+class RewardBound:
+    """How much may, or must, have been earned where a goal counts.
+
+    Attributes
+    ----------
+    reward : the name of the reward
+    lower, upper : at least and at most so much; None where there is no end
+    above, below : whether it must be more, or less
+
+    Examples
+    --------
+    >>> print(RewardBound("time", None, Literal(5)), RewardBound("time", Literal(2), None, above=True))
+    {"time"}<=5 {"time"}>2
+    """
+
+    reward: str
+    lower: Expression | None
+    upper: Expression | None
+    above: bool = field(default=False, kw_only=True)
+    below: bool = field(default=False, kw_only=True)
+
+    def ends(self, model: StateSpace) -> tuple[Fraction | None, Fraction | None]:
+        """Return both ends as the decimals they are written as, with the constants of the model."""
+        low, high = (None if each is None else _amount(each, model) for each in (self.lower, self.upper))
+        for number, end in ((low, self.lower), (high, self.upper)):
+            if (
+                end is not None
+                and end is self.upper
+                and number is not None
+                and (number < 0 or (self.below and number == 0))
+            ):
+                raise end.error("no accumulated reward is less than 0", "write <=0 for no reward at all")
+        if low is not None and high is not None and low > high and self.upper is not None:
+            raise self.upper.error(f"no reward is both at least {low} and at most {high}", "turn them around")
+        return low, high
+
+    def describe(self) -> str:
+        """Return the bound in words."""
+        if self.lower is not None and self.upper is not None:
+            amount = f"exactly {self.lower}" if self.lower == self.upper else f"{self.lower} to {self.upper}"
+        elif self.upper is not None:
+            amount = f"{'less than' if self.below else 'at most'} {self.upper}"
+        else:
+            amount = f"{'more than' if self.above else 'at least'} {self.lower}"
+        return f'with {amount} of "{self.reward}" earned'
+
+    def __str__(self) -> str:
+        low, high = (None if each is None else each.at_level(11) for each in (self.lower, self.upper))
+        if low is not None and high is not None:
+            return f'{{"{self.reward}"}}' + (f"={high}" if self.lower == self.upper else f"[{low},{high}]")
+        text = f"<{'' if self.below else '='}{high}" if low is None else f">{'' if self.above else '='}{low}"
+        return f'{{"{self.reward}"}}{text}'
+
+
+def _amount(given: Expression, model: StateSpace) -> Fraction:
+    number = number_of(given, "reward bound", model)
+    if isinstance(number, bool):
+        raise given.error("the reward bound is a truth value", "a bound is a number, such as 5 or 2.5")
+    return Fraction(repr(number))
+
+
 @dataclass(frozen=True, repr=False)
 class Temporal(Expression):
     """A temporal operator, one of ``F G X U W R``, applied to formulas that may have such operators themselves.
@@ -63,6 +139,7 @@ class Temporal(Expression):
     operator: Operator
     operands: tuple[Expression, ...]
     window: Window = field(default=Window())
+    earned: RewardBound | None = None
 
     @property
     def level(self) -> int:
@@ -71,9 +148,10 @@ class Temporal(Expression):
 
     def __str__(self) -> str:
         shown = [each.at_level(0 if len(self.operands) == 2 else _UNARY) for each in self.operands]
-        if not self.window.is_open and shown[-1].startswith("-"):  # else it would be read as part of the bound
+        bound = self.window if self.earned is None else self.earned
+        if str(bound) and shown[-1].startswith("-"):  # else it would be read as part of the bound
             shown[-1] = f"({shown[-1]})"
-        return " ".join([*shown[:-1], f"{self.operator}{self.window}", shown[-1]])
+        return " ".join([*shown[:-1], f"{self.operator}{bound}", shown[-1]])
 
 
 def is_state_formula(formula: Expression) -> bool:
@@ -174,10 +252,61 @@ class AutomatonFile(PathFormula):
         return f'HOA: {{"{self.path}"{bound}}}'
 
 
+@dataclass(frozen=True)
+class RewardBounded(PathFormula):
+    """Stay in ``left`` until ``right`` is reached with so much of a reward earned on the way.
+
+    What a state pays is earned on leaving it, so that the state where ``right`` holds pays nothing.
+
+    Examples
+    --------
+    >>> from umdp.spec import Spec
+    >>> print(Spec.parse('Pmax=? [ F{rew{"time"}<=5} "goal" ]').formula)
+    F{"time"}<=5 "goal"
+    """
+
+    left: Expression
+    right: Expression
+    bound: RewardBound
+    location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Leave the bound as it is: it is none on steps."""
+
+    @property
+    def aim(self) -> str:
+        """What the solver is asked for, in the product with an automaton that counts."""
+        return "reach"
+
+    def steps(self, model: StateSpace) -> int | None:
+        """Return that no number of steps bounds it."""
+        return None
+
+    def describe(self) -> str:
+        """Return the event in words."""
+        staying = "" if self.left == TRUE else f" while {self.left.at_level(5)} holds until then"
+        return f"reaching {self.right.at_level(5)} {self.bound.describe()}{staying}"
+
+    def reachability(self) -> Reachability:
+        """Raise `SpecError`: this is reachability in the product with an automaton only."""
+        _refuse(Literal(True, location=self.location))
+
+    def marked(self, label: str, *, holds: bool) -> RewardBounded:
+        """Return the formula that does not hold where a label is reached; that it does it cannot say, whatever was earned."""
+        if holds:
+            _refuse(Literal(True, location=self.location))
+        return replace(self, right=Junction("&", (self.right, Unary("!", Label(label)))))
+
+    def __str__(self) -> str:
+        return str(Temporal("F", (self.right,), earned=self.bound) if self.left == TRUE else self._until)
+
+    @property
+    def _until(self) -> Temporal:
+        return Temporal("U", (self.left, self.right), earned=self.bound)
+
+
 def _refuse(place: Expression) -> NoReturn:
-    raise place.error(
-        "a formula with several temporal operators is not answered here", "umdp check and umdp.solve answer it"
-    )
+    raise place.error("a formula that needs an automaton is not answered here", "umdp check and umdp.solve answer it")
 
 
 def _described(formula: Expression) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
-from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
+from umdp.spec.temporal_formula import AutomatonFile, RewardBounded, TemporalFormula
 from umdp.verify.document import Model
 
 __all__ = ["Question", "objective"]
@@ -55,7 +55,7 @@ def objective(model: Model, spec: Spec) -> Question:
     """Return what a property asks, or raise `SpecError` where it does not fit the model, or the checker does not know it."""
     if spec.filter is not None:
         raise spec.error("a certificate is about the value of the initial state", "leave out the filter")
-    if isinstance(spec.formula, TemporalFormula | AutomatonFile):
+    if isinstance(spec.formula, TemporalFormula | AutomatonFile | RewardBounded):
         raise spec.error(
             "a certificate is about the product with an automaton", "give the product, and what it must reach"
         )

@@ -112,8 +112,15 @@ def examine_product(
     table = _table(product)
     lifted = LiftedRows(rows_of(made, asked), made.initial, product.state, product.memory, product.origin)
     if not any(
-        is_lift(rows_of(base, asked_of_base), base.initial, reading.code, table, lifted)
-        for base, asked_of_base in _models(model, made, asked, product.spec)
+        is_lift(
+            rows_of(base, asked_of_base),
+            base.initial,
+            int(reading.code[base.initial]),
+            reading.along(base.successor),
+            table,
+            lifted,
+        )
+        for base, asked_of_base in _models(model, made, asked, product.spec, apart=reading.arrival is not None)
     ):
         return ConfirmedSides(False, False)
     if asked.kind == "R":
@@ -143,10 +150,15 @@ def _is_asked(product: Product, asked: Objective, spec: Spec, pursued: bool, nat
 
 
 def _models(
-    model: MDP | IntervalMDP, made: MDP | IntervalMDP, asked: Objective, lowered: Spec
+    model: MDP | IntervalMDP, made: MDP | IntervalMDP, asked: Objective, lowered: Spec, *, apart: bool
 ) -> list[tuple[MDP | IntervalMDP, Objective]]:
-    """Return the model with what it is asked to pay, and once more without other rewards: they keep equal successors apart."""
+    """Return the model with what it is asked to pay, and without other rewards, which keep equal successors apart.
+
+    Where the automaton reads transitions, equal successors stay `apart`.
+    """
     rewards = {}
+    if apart:
+        return [(model, asked)]
     if asked.kind == "R":
         name = lowered.resolve_reward(list(made.rewards))
         rewards = {name: model.rewards[name]}

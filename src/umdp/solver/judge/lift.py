@@ -1,7 +1,8 @@
 """The judge of products: whether they are lifts of the model as given, and whether what is to be reached there is what accepts.
 
 A formula is answered as reachability in a product of the model and an automaton. Taken as given is the automaton: that it accepts
-the formula, and the letter that each state of the model spells. The rest is judged, in one pass over the rows each.
+the formula, and the letter that each state of the model spells, or each transition where it counts what is paid. The rest is
+judged, in one pass over the rows each.
 
 *Lift.* A state of the product stands for a state s of the model and a state q of the automaton. It begins with the initial state
 and what the automaton is in after reading that. If the rows of every state are those of s in order, bound for bound, each
@@ -91,21 +92,25 @@ def sure_target(c: int, rows: ModelRows) -> int:
 
 
 @kernel
-def is_labelled(model: ModelRows, initial: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
+def is_labelled(model: ModelRows, initial: int, first: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
     """Whether arrays have the sizes that they must have, what they name exists, and a play begins where it must."""
     states, memories, letters = model.state_ptr.size - 1, table.step.shape[0], table.step.shape[1]
     rows, state, memory, origin = made.rows, made.state, made.memory, made.origin
     size = rows.state_ptr.size - 1
-    if not (code.size == states and state.size == memory.size == size and origin.size == rows.choice_ptr.size - 1):
+    if not (
+        code.size == model.successor.size
+        and state.size == memory.size == size
+        and origin.size == rows.choice_ptr.size - 1
+    ):
         return False
-    if code.min() < 0 or code.max() >= letters or state.min() < 0 or state.max() >= states:
+    if not 0 <= first < letters or code.min() < 0 or code.max() >= letters or state.min() < 0 or state.max() >= states:
         return False
     if memory.min() < 0 or memory.max() >= memories:
         return False
     earns = model.state_reward.size > 0, model.choice_reward.size > 0, model.paid.size > 0
     if earns != (rows.state_reward.size > 0, rows.choice_reward.size > 0, rows.paid.size > 0):
         return False
-    begins: bool = memory[made.initial] == table.step[table.initial, code[initial]]
+    begins: bool = memory[made.initial] == table.step[table.initial, first]
     return begins and state[made.initial] == initial
 
 
@@ -124,15 +129,18 @@ def is_lifted_row(
     same, plain, pays = True, model.lower is model.upper and rows.lower is rows.upper, model.paid.size > 0
     for u in range(first, end):
         t, j = u + shift, np.int64(target[u])
-        same = same and whom[successor[t]] == j * step.shape[0] + step[q, code[j]] and low[t] == lower[u]
+        same = same and whom[successor[t]] == j * step.shape[0] + step[q, code[u]] and low[t] == lower[u]
         same = same and (plain or rows.upper[t] == model.upper[u]) and (not pays or rows.paid[t] == model.paid[u])
     return same
 
 
 @kernel
-def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
-    """Whether a product is the lift of a model, rewards included; `code` (S,) is the column of `step` for each state's letter."""
-    if not is_labelled(model, initial, code, table, made):
+def is_lift(model: ModelRows, initial: int, first: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
+    """Whether a product is the lift of a model, rewards included.
+
+    `first` is the column of `step` for the initial state's letter, `code` (T,) that for what is read with each transition.
+    """
+    if not is_labelled(model, initial, first, code, table, made):
         return False
     rows, state, memory, origin = made.rows, made.state, made.memory, made.origin
     memories, by_state = table.step.shape[0], model.state_reward.size > 0

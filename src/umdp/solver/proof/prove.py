@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.model.initial_states import initial_states
+from umdp.model.beginnings import initial_states
 from umdp.solver.proof.certificate import Certificate, skeleton
 from umdp.solver.proof.gain import average_bound
 from umdp.solver.proof.total import discounted_bound, total_bounds

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.model.initial_states import check_one_initial
+from umdp.model.beginnings import check_one_initial
 from umdp.model.structure import same_rows
 from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.spec.names import listed, suggestion
