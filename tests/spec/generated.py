@@ -2,8 +2,22 @@
 
 from hypothesis import strategies as st
 
-from umdp.spec import Cumulative, Direction, Expression, Globally, Next, Reach, Spec, Threshold, Until, Window, Windowed
+from umdp.spec import (
+    Cumulative,
+    Direction,
+    Expression,
+    Globally,
+    Next,
+    Reach,
+    RewardBounded,
+    Spec,
+    Threshold,
+    Until,
+    Window,
+    Windowed,
+)  # fmt: skip
 from umdp.spec.expression import Binary, Call, Conditional, Junction, Label, Literal, Name, Unary
+from umdp.spec.temporal_formula import RewardBound
 
 
 def numbers(names: tuple[str, ...], arithmetic: tuple[str, ...], depth: int = 3) -> st.SearchStrategy[Expression]:
@@ -66,6 +80,7 @@ def specs() -> st.SearchStrategy[Spec]:
         st.builds(Next, condition),
         st.builds(Windowed, condition, condition, window),
         st.builds(Windowed, st.just(Literal(True)), condition, window, st.booleans()).filter(_not_next),
+        st.builds(RewardBounded, condition | st.just(Literal(True)), condition, rewards_bounds()),
     )
     reward = st.one_of(st.builds(Reach, condition), st.builds(Cumulative, step))
     direction = st.sampled_from(Direction)
@@ -77,6 +92,19 @@ def specs() -> st.SearchStrategy[Spec]:
     return st.one_of(
         st.builds(lambda p, f, t: Spec("P", *p, f, t), players, probability, unit),
         st.builds(lambda p, f, t, n: Spec("R", *p, f, t, n), players, reward, finite, name),
+        st.builds(lambda p, f, t: Spec("T", *p, f, t), players, st.builds(Reach, condition), finite),
+    )
+
+
+def rewards_bounds() -> st.SearchStrategy[RewardBound]:
+    """Draw bounds on rewards."""
+    amount = numbers(("k", "n"), ("+", "*", "/"), 1)
+    name = st.sampled_from(["time", "cost per step"])
+    return st.one_of(
+        st.builds(RewardBound, name, amount, st.none(), above=st.booleans()),
+        st.builds(RewardBound, name, st.none(), amount, below=st.booleans()),
+        st.builds(RewardBound, name, amount, amount),
+        st.builds(lambda name, both: RewardBound(name, both, both), name, amount),
     )
 
 

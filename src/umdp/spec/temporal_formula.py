@@ -294,7 +294,9 @@ class RewardBounded(PathFormula):
     def marked(self, label: str, *, holds: bool) -> RewardBounded:
         """Return the formula that does not hold where a label is reached; that it does it cannot say, whatever was earned."""
         if holds:
-            _refuse(Literal(True, location=self.location))
+            raise Literal(True, location=self.location).error(
+                "what nobody has listed is not reached within a bound on a reward", "ask for the largest probability"
+            )
         return replace(self, right=Junction("&", (self.right, Unary("!", Label(label)))))
 
     def __str__(self) -> str:
