@@ -169,12 +169,13 @@ def position(seed: int, how: str) -> Outcome:
 
 
 def rejected(seed: int, how: str) -> Outcome:
-    """Rows that cannot be read: by chance; or those that name a state in another encoding; or have a decimal comma."""
+    """Rows that cannot be read: by chance; or those with a state in another encoding than the rest, or a decimal comma."""
     rng, rows = random.Random(seed), []
     for _ in range(300 + seed % 700):
         failed = rng.random() < 0.1
         spoilt = rng.random() < 0.05 if how == "chance" else failed and rng.random() < 0.8
-        row = ["on", "run", "failed" if failed else "ok", "1.5" if failed else "0"]
+        action = "révisé".encode().decode("latin1") if how == "encoding" else "run"
+        row = ["on", action, "failed" if failed else "ok", "1.5" if failed else "0"]
         if spoilt and how == "chance":
             row = row[:2]
         elif spoilt and how == "encoding":

@@ -13,9 +13,9 @@ ROW = b'{"state": "a", "action": "go", "next": "b"}'
     ("name", "data", "said"),
     [
         ("log.csv", HEAD + "ä,go,b\n".encode("latin1"), "log.csv, line 2: the line is not text in UTF-8"),
-        ("log.csv", HEAD + "ä,go,b\n".encode("latin1"), "iconv -f latin1 -t utf-8"),
-        ("log.csv", "stäte,action,next\na,go,b\n".encode("latin1"), "log.csv, line 1: the line that names the columns"),
-        ("log.csv", (HEAD + b"a,go,b\n").decode().encode("utf-16"), "this is not text in UTF-8; save it as that"),
+        ("log.csv", HEAD + "ä,go,b\n".encode("latin1"), "--encoding cp1252"),
+        ("log.csv", "stäte,action,next\na,go,b\n".encode("latin1"), "did you mean 'stäte'?"),
+        ("log.csv", (HEAD + b"a,go,b\n").decode().encode("utf-16-le"), "--encoding utf-16-le, or save it as UTF-8"),
         ("log.csv", HEAD + b"a\0,go,b\n", "log.csv, line 2: the line holds a byte 0"),
         (
             "log.jsonl",

@@ -55,8 +55,9 @@ def test_rows_spoilt_by_chance_are_a_condition(tmp_path: Path, seed: int) -> Non
     assert label.codes[0] is Code.SPOILT
 
 
-def test_a_name_that_is_no_utf8_is_not_chance(tmp_path: Path) -> None:
-    lines = [line.replace(b"failed", "défaut".encode("latin1")) for line in lines_of(walk(1))]
+def test_a_name_in_another_encoding_than_the_rest_is_not_chance(tmp_path: Path) -> None:
+    written = [line.replace(b"run", "révisé".encode()) for line in lines_of(walk(1))]
+    lines = [line.replace(b"failed", "défaut".encode("latin1")) for line in written]
     kept = [line.replace("défaut".encode("latin1"), b"failed") if n % 5 == 0 else line for n, line in enumerate(lines)]
     label = promised(tmp_path / "log.csv", [HEADER, *kept])
     assert label.codes == (Code.UNEVEN,)

@@ -194,7 +194,7 @@ def test_a_rule_holds_for_what_was_never_seen_too(tmp_path: Path) -> None:
 
 def test_values_that_cannot_be_read_take_the_promise_about_their_reward_away(log: Path) -> None:
     with log.open("a") as file:
-        file.write('4,new,run,worn,0,"1,5",0\n')
+        file.write("4,new,run,worn,0,1.5 h,0\n")
     source = Log(log, rewards={"cost": "cost"}, on_error="chance")
     *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
     assert last.guarantee.codes == (Code.UNREAD,)

@@ -111,9 +111,9 @@ class Column(StrEnum):
 
 # For a graph that the log shows; one that was given has labels, rewards, an initial and terminal states of its own.
 COLUMNS: Mapping[Column, Effect] = {
-    Column.STATE: Effect(against=(Code.REJECTED, Code.UNEVEN), why="rows that say it are counted"),
-    Column.ACTION: Effect(against=(Code.REJECTED, Code.UNEVEN), why="rows that say it are counted"),
-    Column.NEXT: Effect(against=(Code.REJECTED, Code.UNEVEN), why="a missing one is anything else"),
+    Column.STATE: Effect(against=(Code.REJECTED, Code.UNEVEN, Code.ONE_CAUSE), why="rows that say it are counted"),
+    Column.ACTION: Effect(against=(Code.REJECTED, Code.UNEVEN, Code.ONE_CAUSE), why="rows that say it are counted"),
+    Column.NEXT: Effect(against=(Code.REJECTED, Code.UNEVEN, Code.ONE_CAUSE), why="a missing one is anything else"),
     Column.TRAJECTORY: Effect(why="it says which rows belong together"),
     Column.NO_TRAJECTORY: Effect((Code.ORDER,)),
     Column.END: Effect((Code.ENDS,)),
@@ -153,6 +153,6 @@ TESTS: Mapping[DataTest, Effect] = {
     DataTest.MARKOV: Effect(against=(Code.PAST_MATTERS,)),
     DataTest.COPIES: Effect(against=(Code.COPIES,)),
     DataTest.NAMES: Effect(against=(Code.SAME_NAME,)),
-    DataTest.CAUSES: Effect(against=(Code.UNEVEN,)),
+    DataTest.CAUSES: Effect(against=(Code.UNEVEN, Code.ONE_CAUSE)),
     DataTest.ORDER: Effect(against=(Code.APART, Code.DISORDER)),
 }

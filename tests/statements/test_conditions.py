@@ -53,6 +53,7 @@ DATA: dict[Code, dict[str, Any]] = {
     Code.DROPPED: {"unlisted": 1, "rows": 3},
     Code.STRAY: {"why": "there is no state x"},
     Code.REJECTED: {"rejected": 1, "rows": 3},
+    Code.ONE_CAUSE: {"rejected": 9, "cause": Cause.OTHER, "piece": "x"},
     Code.UNEVEN: {"rejected": 9, "cause": Cause.OTHER, "role": "state", "name": "x", "times": 8, "share": 0.1},
     Code.DRIFT: {
         "state": "a", "action": "go", "successor": "b", "before": (1, 9), "after": (8, 9), "row": 10, "p": 1e-9,

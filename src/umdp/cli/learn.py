@@ -85,6 +85,10 @@ class Learn(Limits, RunOptions):
     on_error
         A row that does not fit: fail stops, skip rejects it and goes on, chance takes it that rows were spoilt by
         chance, so that the promise stands. Default: skip where the log is the model, otherwise fail.
+    encoding : NAME
+        The encoding of a log, such as cp1252 or utf-16. Default: what its bytes tell.
+    decimal : SIGN
+        What stands before decimals in a log: , or . as in --decimal , (default: what its numbers tell).
     aside : FILE
         Write rows of a log that are rejected to this file.
     precision : NUMBER
@@ -135,6 +139,8 @@ class Learn(Limits, RunOptions):
     describe: str | None = None
     trust: bool = False
     on_error: OnError | None = None
+    encoding: str | None = None
+    decimal: str | None = None
     aside: str | None = None
     precision: float = 1e-06
     out: str | None = None
@@ -171,6 +177,8 @@ class Learn(Limits, RunOptions):
             terminal=[] if self.terminal is None else split(self.terminal),
             aside=self.aside,
             graph=self.graph,
+            encoding=self.encoding,
+            decimal=self.decimal,
         )
         name = self.log if self.log is not None else self.model if resolve(self.model).recorded else None
         found = self.describe if self.describe is not None else None if name is None else beside(name)
@@ -231,6 +239,7 @@ class Learn(Limits, RunOptions):
         source, spec, horizon = config.build_source(given, self._tell)
         if source.explored is not None:
             config, spent = msgspec.structs.replace(config, explored=source.explored), time.monotonic() - begun
+        config = msgspec.structs.replace(config, data=config.data.as_read(source))
         if self._free and not config.chosen and source.provenance().graph == "observed":
             config = config.for_observed()
         return config.assemble(source, spec, horizon), config, min(spent, given)

@@ -314,7 +314,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if resolve(name).recorded:
             from umdp.source.logs.log import allowed_graph
 
-            return allowed_graph(name, self.data.columns, **self.data.wanted)
+            return allowed_graph(name, self.data.columns, decimal=self.data.decimal, **self.data.wanted)
         if self.unknown and name == self.model:
             return self._program().graph
         if is_plugin(name):

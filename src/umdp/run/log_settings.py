@@ -32,6 +32,8 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
     terminal : states that end trajectories, though the log does not say so
     aside : a file for rows that are rejected
     graph : where the graph is from, if not from the log: a model, ``FILE.py:NAME``, or a CSV of state, action and next
+    encoding : of its text; None where that is to be found out
+    decimal : what stands before decimals, "," or "."; None where that is to be found out
     described : the file in which some of this was written
     """
 
@@ -42,6 +44,8 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
     terminal: list[str] = []
     aside: str | None = None
     graph: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
     described: str | None = None
 
     @property
@@ -70,8 +74,19 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
 
         wanted = {} if name is not None and resolve(name).recorded else self.wanted
         return open_log(
-            log, graph, follow=follow, on_error=on_error, columns=self.columns, rejected=self.aside, **wanted
-        )
+            log, graph, follow=follow, on_error=on_error, columns=self.columns, rejected=self.aside, encoding=self.encoding,
+            decimal=self.decimal, **wanted,
+        )  # fmt: skip
+
+    def as_read(self, source: Source) -> Self:
+        """Return these settings with what was found out of how a log is written, so that a run goes on reading it so."""
+        from umdp.source import Log
+
+        if not isinstance(source, Log):
+            return self
+        found = {"encoding": source.encoding, "decimal": source.decimal}
+        unusual = {name: sign for name, sign in found.items() if sign not in (None, "utf-8", ".")}
+        return msgspec.structs.replace(self, **unusual)
 
     def unlabelled(self) -> Self:
         """Return these settings without what only a graph made from a log is given."""
@@ -92,7 +107,7 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
             said.append("columns: " + ", ".join(f"{role} is {name}" for role, name in self.columns.items()))
         said += [f'label "{name}": {", ".join(states)}' for name, states in self.labels.items()]
         said += [f'reward "{name}": {_shown(given)}' for name, given in self.rewards.items()]
-        for name in ("initial", "graph", "aside"):
+        for name in ("initial", "graph", "aside", "encoding", "decimal"):
             if getattr(self, name):
                 said.append(f"{name}: {getattr(self, name)}")
         return [*said, f"terminal: {', '.join(self.terminal)}"] if self.terminal else said
@@ -126,7 +141,9 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
         raise FormatError(f"the description cannot be read: {error.strerror}", path=path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"this is not TOML: {error}", path=path) from None
-    known = ("property", "initial", "terminal", "on-error", "aside", "graph", "columns", "labels", "rewards")
+    known = (
+        "property", "initial", "terminal", "on-error", "aside", "graph", "encoding", "decimal", "columns", "labels", "rewards"
+    )  # fmt: skip
     for key in found:
         if key not in known:
             close = difflib.get_close_matches(key, known, 1)

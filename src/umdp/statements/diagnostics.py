@@ -158,6 +158,12 @@ class DiagnosticCode(WordedCode):
     )
     RECORDINGS_END = "column-ends-recordings", _recordings_end
     UNREADABLE = "values-unreadable", '{values:,} {values:~value} of the column "{column}" could not be read: {first!r}'
+    ENCODING = "encoding-found", (
+        "{name} was read as {encoding}, which its bytes suggest; where names look wrong, say which encoding it is (--encoding)"
+    )
+    DECIMAL = "decimal-comma-found", (
+        'the column "{column}" was read with decimal commas, as in {first!r}; if that is wrong, say so (--decimal .)'
+    )
     REJECTED_ROWS = "rows-passed-over", _rejected_rows
     REJECTED_ROW = "row-passed-over", "{name}, {place}: {why}"
     MORE_ROWS = "more-rows-passed-over", "... and {more} more"

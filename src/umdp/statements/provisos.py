@@ -15,7 +15,8 @@ class Cause(WordedCode):
     """Causes for which a row of a log is malformed."""
 
     # fmt: off
-    ENCODING = "encoding", "they are not text in UTF-8"
+    ENCODING = "encoding", "they are not text in the encoding of the log"
+    DECIMAL = "decimal-comma", "a number in them has a decimal comma between fields that commas separate"
     ZERO = "character-0", "they hold a character 0"
     QUOTE = "open-quote", "a quotation mark is not closed"
     FIELDS = "number-of-fields", "they have another number of fields than the header"
@@ -186,6 +187,10 @@ class Code(WordedCode):
     UNEVEN = "rejected-not-by-chance", (
         "rows were not rejected by chance: of {rejected:,} because {cause.words}, {times:,} have the {role} {name!r}, and of the "
         "others {share:.2%}; correct these rows"
+    )
+    ONE_CAUSE = "rejected-for-one-cause", (
+        "rows were not rejected by chance: {rejected:,} of them for one and the same cause, {piece!r}, because {cause.words}; "
+        "say how the log is written (--encoding), or correct these rows"
     )
     DRIFT = "outcomes-depend-on-position", (
         "outcomes depend on the position in the log: state {state}, action {action} led to {successor} in {before[0]:,} of "

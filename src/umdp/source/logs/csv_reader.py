@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import choose_columns
 from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.trajectory_ends import FINAL, FLAGS, RecordingEnds
+from umdp.statements.text import nouns
 
 __all__ = ["CsvReader", "separator"]
 
@@ -43,6 +45,7 @@ class CsvReader(LineReader):
         header = self._header(feed.first())
         chosen = choose_columns(columns, header, self.name)
         self.header: Sequence[str] = header
+        self.columns = chosen
         self._width = len(header)
         self._trajectory = header.index(chosen["trajectory"]) if "trajectory" in chosen else None
         self._final = {role: header.index(chosen[role]) for role in FINAL if role in chosen}
@@ -57,7 +60,9 @@ class CsvReader(LineReader):
             raise FormatError("the file is empty; its first line must name the columns", path=self.name)
         if b"\0" in line:
             raise FormatError(
-                "the first line holds a byte 0: this is not text in UTF-8; save it as that", path=self.name
+                "the first line holds a byte 0: this is not text in UTF-8; name its encoding, such as --encoding utf-16-le, or "
+                "save it as UTF-8",
+                path=self.name,
             )
         self._body = len(line)
         try:
@@ -65,7 +70,8 @@ class CsvReader(LineReader):
             self._delimiter = separator(text)
             return [name.strip() for name in _fields(text, self._delimiter)]
         except (UnicodeDecodeError, csv.Error) as error:
-            text = "it is not text in UTF-8; save the file as that" if isinstance(error, ValueError) else "is this CSV?"
+            unread = "it is not text in UTF-8; name the encoding of the file with --encoding, or save it as UTF-8"
+            text = unread if isinstance(error, ValueError) else "is this CSV?"
             raise FormatError(
                 f"the line that names the columns cannot be read: {text}", path=self.name, line=1
             ) from None
@@ -116,20 +122,30 @@ class CsvReader(LineReader):
         try:
             fields = _fields(line.decode(), self._delimiter)
         except UnicodeDecodeError:
-            return Fault("the line is not text in UTF-8", Cause.ENCODING)
+            return self._not_text(line)
         except csv.Error:
             return Fault("a quotation mark is not closed on the line", Cause.QUOTE)
         if len(fields) != self._width:
-            plural = "s" if len(fields) != 1 else ""
-            return Fault(
-                f"the line has {len(fields)} field{plural}, but the header names {self._width} columns", Cause.FIELDS
-            )
+            return self._misfit(fields)
         wrong = [role for role in self._strict if fields[self._final[role]].strip().lower() not in FLAGS]
         if wrong:
             said = fields[self._final[wrong[0]]][:60]
-            return Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG)
+            return Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG, said)
         empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
         return Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY) if empty else fields
+
+    def _misfit(self, fields: Sequence[str]) -> Fault:
+        """Return what is wrong with a line that has not as many fields as the header has names."""
+        few = f"the line has {len(fields)} {nouns(len(fields), 'field')}, but the header names {self._width} columns"
+        roles = {*self._triple, self._trajectory, *self._final.values()}
+        if len(fields) == self._width + 1 and self._delimiter == ",":
+            whole, rest = re.compile(r"\s*[-+]?\d+"), re.compile(r"\d+\s*")
+            for column in range(self._width):
+                if column not in roles and whole.fullmatch(fields[column]) and rest.fullmatch(fields[column + 1]):
+                    number = f"{fields[column].strip()},{fields[column + 1].strip()}"
+                    shown = f"{few}: {number} seems to be a number with a decimal comma"
+                    return Fault(shown, Cause.DECIMAL, self.header[column])
+        return Fault(few, Cause.FIELDS)
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read; one that may have been cut says nothing."""

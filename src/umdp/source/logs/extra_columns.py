@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
+from umdp.source.logs.decimals import DecimalSign, finite
 from umdp.source.logs.trajectory_ends import flag
 from umdp.source.observed_graph import label_members
 from umdp.statements import Code, DiagnosticCode, Statement, say
@@ -25,9 +25,11 @@ ENTRY, LEAST = re.compile(f"(.+):{NUMBER}"), re.compile(f"(.+)>={NUMBER}")
 
 
 def read_reward(
-    name: str, given: RewardOf, header: Sequence[str] | None = None
+    name: str, given: RewardOf, header: Sequence[str] | None = None, decimal: str | None = None
 ) -> RewardColumn | float | Mapping[str, float]:
     """Return what a reward of a name is: what a column says, so much everywhere, or in some states.
+
+    Decimals of a column stand behind `decimal`, or that is found out; those that are given, behind a point.
 
     It is given as a number, ``COLUMN``, ``COLUMN>=NUMBER``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping.
 
@@ -44,20 +46,20 @@ def read_reward(
         return given
     text = given.strip()
     if header is not None and text in header:
-        return RewardColumn(name, text)
+        return RewardColumn(name, text, decimal=decimal)
     if text.startswith(MEAN):
-        return RewardColumn(name, text.removeprefix(MEAN), mean=True)
-    number = _number(text)
+        return RewardColumn(name, text.removeprefix(MEAN), mean=True, decimal=decimal)
+    number = finite(text)
     if number is not None:
         return number
     bounded = LEAST.fullmatch(text)
     if bounded is not None:
-        return RewardColumn(name, bounded[1].strip(), least=_number(bounded[2]))
+        return RewardColumn(name, bounded[1].strip(), least=finite(bounded[2]), decimal=decimal)
     entries = [ENTRY.fullmatch(part) for part in split(text)]
     if entries and all(entries):
-        found = ((entry[1].strip(), _number(entry[2])) for entry in entries if entry is not None)
+        found = ((entry[1].strip(), finite(entry[2])) for entry in entries if entry is not None)
         return {state: value for state, value in found if value is not None}
-    return RewardColumn(name, text)
+    return RewardColumn(name, text, decimal=decimal)
 
 
 def split(text: str) -> list[str]:
@@ -162,8 +164,11 @@ class LabelColumn(_Column):
 class RewardColumn(_Column):
     """A column of numbers: what is paid on a transition, the same whenever it is taken; or its mean."""
 
-    def __init__(self, reward: str, column: str, *, mean: bool = False, least: float | None = None) -> None:
+    def __init__(
+        self, reward: str, column: str, *, mean: bool = False, least: float | None = None, decimal: str | None = None
+    ) -> None:
         super().__init__(column)
+        self.written = DecimalSign(decimal)
         self.reward, self.mean, self._least = reward, mean, least
         self._values: dict[Triple, tuple[Any, float]] = {}
         self._sums: dict[Triple, tuple[float, int]] = {}
@@ -175,7 +180,7 @@ class RewardColumn(_Column):
         before = self._values.get(triple)
         if before is not None and before[0] == value and not self.mean:
             return
-        number = _number(value)
+        number = self.written.number(value)
         if number is None:
             self._reject(value)
             self._missing.add(triple)
@@ -189,12 +194,14 @@ class RewardColumn(_Column):
 
     def check(self, name: str, *, strict: bool) -> None:
         """Raise `FormatError` if the column has no number, or not always the same, for a transition."""
+        self.decimal = self.written.sign(name, self.column)
         if self.mean:
             self._values = {triple: ("", total / count) for triple, (total, count) in self._sums.items()}
         missing = [triple for triple in self._missing if triple not in self._values]
         if self._unread and (strict or missing):
             raise FormatError(
-                f'reward "{self.reward}": the column "{self.column}" holds {self._first!r}; it must hold numbers',
+                f'reward "{self.reward}": the column "{self.column}" holds {self._first!r}; it must hold numbers, with '
+                f'"{self.decimal}" before decimals',
                 path=name,
             )
         if self._clash is not None:
@@ -213,6 +220,14 @@ class RewardColumn(_Column):
                 f"{self._least:g}; say what a step pays at least",
                 path=name,
             )
+
+    def notes(self) -> list[Statement]:
+        """Return that it has decimal commas, where nobody said so, and that some values were passed over."""
+        first = self.written.first[","]
+        found = (
+            [say(DiagnosticCode.DECIMAL, column=self.column, first=first)] if first and not self.written.given else []
+        )
+        return [*found, *super().notes()]
 
     @property
     def least(self) -> float:
@@ -241,14 +256,3 @@ class RewardColumn(_Column):
         """Return what is paid on a transition."""
         state, action, successor = triple
         return self._values[state, action, successor][1]
-
-
-def _number(given: Any) -> float | None:
-    """Return a finite number, None for what is none."""
-    if isinstance(given, bool) or given is None:
-        return None
-    try:
-        found = float(given)
-    except (TypeError, ValueError):
-        return None
-    return found if math.isfinite(found) else None

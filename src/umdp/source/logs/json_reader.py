@@ -110,7 +110,7 @@ class JsonReader(LineReader):
         try:
             return [self._decoder.decode(line)]
         except UnicodeDecodeError:
-            return Fault("the line is not text in UTF-8", Cause.ENCODING)
+            return self._not_text(line)
         except RecursionError:
             return Fault("the object is nested too deeply", Cause.JSON)
         except msgspec.DecodeError:
@@ -127,4 +127,4 @@ class JsonReader(LineReader):
         said = misfit(given, self._type, table="an object")
         if not isinstance(given, dict):
             return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
-        return Fault(f"the object does not fit: {said}", Cause.TYPE)
+        return Fault(f"the object does not fit: {said}", Cause.TYPE, said)

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.source.logs.encodings import UTF_8, UTF_8_MARK, unreadable_word
 from umdp.source.logs.line_stream import BLOCK, Feed
 from umdp.source.logs.reader import Reader
-from umdp.source.logs.rejected import Fault
+from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.row_decoding import Chunk, Triple
 from umdp.source.logs.trajectory_ends import over_and_final
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["LineReader", "Lines", "RowColumns"]
 
@@ -81,6 +83,7 @@ class LineReader(Reader):
 
     def __init__(self, feed: Feed, block: int | None) -> None:
         self.name, self._feed, self._block = feed.name, feed, block or BLOCK
+        self.encoding = feed.encoding
         self._at_hand = b""
         self._start = 0
 
@@ -129,7 +132,10 @@ class LineReader(Reader):
         prefix.extend(memoryview(self._at_hand)[max(prefix.offset - self._start, 0) :])
         self._at_hand = self._feed.lines(self._block)
         self._start = self._feed.offset - len(self._at_hand)
-        return self._parse(Lines(self._at_hand, self._feed)) if self._at_hand else None
+        text = self._at_hand
+        if self._start == 0 and text.startswith(UTF_8_MARK):
+            text = text.replace(UTF_8_MARK, b" " * len(UTF_8_MARK), 1)
+        return self._parse(Lines(text, self._feed)) if text else None
 
     def _parse(self, lines: Lines) -> Chunk:
         """Return what some lines say."""
@@ -152,6 +158,17 @@ class LineReader(Reader):
             lines.count, np.asarray(index, dtype=np.int64), said.triples, said.names, over, final, malformed, said.extra,
             lines.where, lines.raw, lines.position,
         )  # fmt: skip
+
+    def _not_text(self, line: bytes) -> Fault:
+        """Return that a line cannot be read, and the word for which it cannot."""
+        name = "UTF-8" if self._feed.encoding == UTF_8 else self._feed.encoding
+        return Fault(f"the line is not text in {name}", Cause.ENCODING, unreadable_word(line))
+
+    def notes(self) -> list[Statement]:
+        """Return in which encoding the text is, where nobody said so and it is not UTF-8."""
+        if not self._feed.found:
+            return []
+        return [say(DiagnosticCode.ENCODING, name=self.name, encoding=self.encoding)]
 
     def wait(self, seconds: float) -> None:
         """Wait for more lines."""

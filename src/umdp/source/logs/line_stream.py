@@ -8,12 +8,13 @@ import select
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from umdp.errors import FormatError
+from umdp.source.logs.encodings import UTF_8, RecodedFile, Recoder, find_encoding, known_encoding
 from umdp.source.logs.prefix import Prefix
 
 __all__ = ["BLOCK", "Feed", "FileFeed", "GzipFeed", "PipeFeed", "blocks", "opened"]
@@ -32,6 +33,8 @@ class Feed(ABC):
     name : what it is called in messages
     offset, line : the byte at which the next block starts, and the number of lines before it
     over : no more will come
+    encoding : of what is read; blocks are in UTF-8 in any case, and so is what is counted and summed
+    found : whether that was found out, and is not UTF-8
     prefix : the checksum of what its reader has taken
     """
 
@@ -40,8 +43,21 @@ class Feed(ABC):
     def __init__(self) -> None:
         self.offset = self.line = 0
         self.over = False
+        self.encoding, self.found = UTF_8, False
         self.prefix = Prefix()
         self._held = b""
+
+    def decide(self, encoding: str | None, beginning: Iterable[bytes]) -> None:
+        """Take what is read for text in an encoding, or find out from its beginning; before anything was taken."""
+        decided = find_encoding(beginning, self.name) if encoding is None else known_encoding(encoding)
+        self.found = encoding is None and decided != UTF_8
+        if decided != UTF_8:
+            self.encoding = decided
+            self._recode()
+
+    @abstractmethod
+    def _recode(self) -> None:
+        """Have what was held, and what will be read, be recoded."""
 
     @abstractmethod
     def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
@@ -68,6 +84,10 @@ class Feed(ABC):
                     f"the first line has more than {LONGEST_HEADER} bytes; is this CSV?", path=self.name, line=1
                 )
         return self.over or b"\n" in self._held
+
+    def first_block(self) -> bytes:
+        """Return what has arrived of the first lines, as it was found; it stays to be read."""
+        return self._held
 
     def first(self) -> bytes:
         """Return the first line, which stays to be read; waits for it where it has not arrived."""
@@ -123,6 +143,19 @@ class FileFeed(Feed):
         self.name, self._path, self._follow = str(path), path, follow
         self._file: BinaryIO | None = None
 
+    def _recode(self) -> None:
+        """Read from the beginning again."""
+        self.close()
+        self._held = b""
+
+    def everything(self) -> Iterator[bytes]:
+        """Yield all bytes of the file as it stands, a block at a time, and go back to its beginning."""
+        file = self._open()
+        file.seek(0)
+        while data := file.read(BLOCK):
+            yield data
+        file.seek(0)
+
     def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
         """Go on after that many bytes and lines; a file that is shorter or begins otherwise is not the one it was."""
         self.offset, self.line, self.over, self._held = offset, line, False, b""
@@ -155,12 +188,17 @@ class FileFeed(Feed):
 
     def _open(self) -> BinaryIO:
         if self._file is None:
-            self._file = opened(self._path)
+            file = self._as_it_is()
+            recoded = self.encoding != UTF_8
+            self._file = cast(BinaryIO, RecodedFile(file, self.encoding, growing=self._follow)) if recoded else file
         return self._file
+
+    def _as_it_is(self) -> BinaryIO:
+        return opened(self._path)
 
     def _check_size(self, file: BinaryIO, offset: int) -> None:
         size = os.fstat(file.fileno()).st_size
-        if size < offset:
+        if size < offset and self.encoding == UTF_8:  # elsewhere text has another length, and the checksum tells
             raise FormatError(
                 f"the file has {size} bytes, but {offset} had been read from it; give the file the run began with",
                 path=self.name,
@@ -187,10 +225,13 @@ class GzipFeed(FileFeed):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
 
-    def _open(self) -> BinaryIO:
-        if self._file is None:
-            self._file = cast(BinaryIO, gzip.GzipFile(fileobj=opened(self._path)))
-        return self._file
+    def _as_it_is(self) -> BinaryIO:
+        return cast(BinaryIO, gzip.GzipFile(fileobj=opened(self._path)))
+
+    def everything(self) -> Iterator[bytes]:
+        """Yield all of the text."""
+        with self._damage():
+            yield from super().everything()
 
     def _check_size(self, file: BinaryIO, offset: int) -> None:
         """Leave it to the checksum: how long the text is is not known before its end."""
@@ -232,6 +273,12 @@ class PipeFeed(Feed):
         self._skip, self._lost = 0, False
         self._known: Mapping[str, Any] | None = None
         self._descriptor = _descriptor(file)
+        self._recoder: Recoder | None = None
+
+    def _recode(self) -> None:
+        """Recode what has arrived."""
+        self._recoder = Recoder(self.encoding)
+        self._held = self._recoder.take(self._held, final=self.over)
 
     def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
         """Pass over so many lines; what has been read is lost to this process, and so is whatever comes after it."""
@@ -246,7 +293,7 @@ class PipeFeed(Feed):
             return b""
         data: bytes = self._file.read(limit) if self._descriptor is None else os.read(self._descriptor, limit)
         self.over = not data
-        return data
+        return data if self._recoder is None else self._recoder.take(data, final=self.over)
 
     def lines(self, block: int = BLOCK) -> bytes:
         """Return the next whole lines that have not been read in an earlier life."""

@@ -11,11 +11,9 @@ from typing import Any, BinaryIO, TypeVar
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
 from umdp.source.logs.extra_columns import RewardOf
-from umdp.source.logs.json_reader import JsonReader
 from umdp.source.logs.line_stream import Feed, FileFeed, PipeFeed
 from umdp.source.logs.log_graph import GraphOptions, LogGraph, show
-from umdp.source.logs.opening import OBJECTS, SniffingReader, files_of, open_reader
-from umdp.source.logs.reader import Reader
+from umdp.source.logs.opening import SniffingReader, files_of, open_reader
 from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf
@@ -74,6 +72,12 @@ class Log(Recorded):
         For Minari: turns an observation into a state.
     block : int, optional
         How much is read at a time: bytes, or rows of Parquet.
+    encoding : str, optional
+        Of text, such as ``"cp1252"``. Without it UTF-8, UTF-16 with a byte order mark and cp1252 are told apart, and `report`
+        says what was found out.
+    decimal : "," or ".", optional
+        For a graph made from the log: what stands before decimals in columns of rewards. Without it the numbers tell, or it is
+        an error.
 
     Examples
     --------
@@ -108,17 +112,21 @@ class Log(Recorded):
         rest: bool = True,
         state_of: Callable[[Any], Hashable] | None = None,
         block: int | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
     ) -> None:
-        reader = open_reader(path, columns, state_of, block)
+        reader = open_reader(path, columns, state_of, block, encoding)
         if rejected is not None:
             _check_apart(path, rejected)
         shown: LogGraph | None = None
         if graph is None:
-            shown = show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail"))
+            strict = on_error == "fail"
+            shown = show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, strict, decimal))
             graph = shown.graph
         elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)
+        self.encoding, self.decimal = reader.encoding, decimal if shown is None else shown.decimal
 
     def report(self) -> list[str]:
         """Return where the graph is from, what was rejected, and what is unusual about the data."""
@@ -133,15 +141,17 @@ def open_log(
     on_error: str = "fail",
     columns: Mapping[str, str] | None = None,
     rejected: str | os.PathLike[str] | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
     **wanted: Any,
 ) -> Recorded:
     """Return the source for a log, or for a stream: standard input (``"-"``), or a file to follow.
 
     What else a graph made from a log may be given (labels, rewards, initial, terminal) is as for `Log`.
     """
-    options: dict[str, Any] = {"columns": columns, "on_error": on_error, "rejected": rejected}
+    options: dict[str, Any] = {"columns": columns, "on_error": on_error, "rejected": rejected, "encoding": encoding}
     if path != STANDARD_INPUT and not follow:
-        return Log(path, graph, **options, **wanted)
+        return Log(path, graph, **options, decimal=decimal, **wanted)
     if graph is None:
         raise ModelError(
             "a stream needs a graph, since nobody knows yet what it will show: give one with --graph (a model, FILE.py:NAME, or "
@@ -190,6 +200,8 @@ def graph_of_log(
     terminal: LabelOf | None = None,
     rest: bool = True,
     state_of: Callable[[Any], Hashable] | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
 ) -> Graph:
     """Return the observed graph of a log: what it shows, and for every choice the outcome "anything else".
 
@@ -201,9 +213,9 @@ def graph_of_log(
 
     Malformed rows are passed over here, to be dealt with when the log is counted.
     """
-    reader = open_reader(path, columns, state_of)
+    reader = open_reader(path, columns, state_of, encoding=encoding)
     try:
-        return show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest)).graph
+        return show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, decimal=decimal)).graph
     finally:
         reader.close()
 
@@ -240,6 +252,8 @@ class Stream(Recorded):
         With `follow`: how many seconds a batch waits for its order to be met.
     poll : float
         With `follow`: how many seconds pass between looks at a file.
+    encoding : str, optional
+        Of the text; without it, what the lines that come first tell.
 
     Examples
     --------
@@ -268,6 +282,7 @@ class Stream(Recorded):
         patience: float = 0.5,
         poll: float = 0.05,
         block: int | None = None,
+        encoding: str | None = None,
     ) -> None:
         feed: Feed
         if path == STANDARD_INPUT:
@@ -278,12 +293,7 @@ class Stream(Recorded):
             feed = FileFeed(Path(path), follow=follow)
         else:
             feed = PipeFeed(path, follow=follow, name=str(getattr(path, "name", "stream")))
-        reader: Reader
-        if isinstance(feed, FileFeed) and str(path).lower().endswith(OBJECTS):
-            reader = JsonReader(feed, columns, block)
-        else:
-            reader = SniffingReader(feed, columns, block)
-        super().__init__(reader, graph, on_error=on_error, rejected=rejected)
+        super().__init__(SniffingReader(feed, columns, block, encoding), graph, on_error=on_error, rejected=rejected)
         self._follow, self._patience, self._poll = follow, patience, poll
         self.eager = follow
 

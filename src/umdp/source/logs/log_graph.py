@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
+from umdp.source.logs.decimals import check_decimal
 from umdp.source.logs.extra_columns import LabelColumn, RewardColumn, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Cause
@@ -40,6 +41,7 @@ class GraphOptions:
     terminal : the states that end trajectories, though the log does not say so
     rest : whether choices have the outcome "anything else"
     strict : whether a value that cannot be read is an error
+    decimal : what stands before decimals in columns of rewards, "," or "."; None where that is to be found out
     """
 
     labels: Mapping[str, LabelOf] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class GraphOptions:
     terminal: LabelOf | None = None
     rest: bool = True
     strict: bool = True
+    decimal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,7 @@ class LogGraph:
     left : (S,) which states were left by some row
     first : whether the initial state is that of the first row, for want of another
     named : whether rows say to which trajectory they belong
+    decimal : what stands before decimals in all columns of rewards; None where they differ, or there are none
     """
 
     graph: Graph
@@ -74,12 +78,14 @@ class LogGraph:
     left: NDArray[np.bool_]
     first: bool
     named: bool
+    decimal: str | None
 
 
 def show(reader: Reader, wanted: GraphOptions) -> LogGraph:
     """Return the graph of what a log shows; malformed rows are passed over, to be dealt with when the log is counted."""
+    check_decimal(wanted.decimal)
     flags = {name: _flags(name, given) for name, given in wanted.labels.items()}
-    meant = {name: read_reward(name, given, reader.header) for name, given in wanted.rewards.items()}
+    meant = {name: read_reward(name, given, reader.header, wanted.decimal) for name, given in wanted.rewards.items()}
     paid = {name: given for name, given in meant.items() if isinstance(given, RewardColumn)}
     gathered: list[LabelColumn | RewardColumn] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
@@ -125,10 +131,11 @@ def show(reader: Reader, wanted: GraphOptions) -> LogGraph:
     assumed = (*order, *said, *(each.assumed for own in flags.values() for each in own))
     left = np.zeros(graph.states, np.bool_)
     left[: len(seen.number)] = ~(seen.unexplored | seen.terminal)
-    named = reader.names_trajectories
+    starts, signs = _starts(graph) if drawn else None, {each.decimal for each in paid.values()}
     return LogGraph(
-        graph, _starts(graph) if drawn else None, tuple(notes), assumed, known, left, wanted.initial is None, named
-    )
+        graph, starts, tuple(notes), assumed, known, left, wanted.initial is None, reader.names_trajectories,
+        signs.pop() if len(signs) == 1 else None,
+    )  # fmt: skip
 
 
 def _seen(reader: Reader, gathered: Sequence[LabelColumn | RewardColumn], *, strict: bool) -> ObservedGraph:
@@ -162,7 +169,7 @@ def _nothing(reader: Reader) -> FormatError:
     place, why = reader.spoilt
     remedy = "correct the rows"
     if why.cause is Cause.ENCODING:
-        remedy = "save the file as UTF-8, such as with iconv -f latin1 -t utf-8"
+        remedy = 'name the encoding of the file, such as encoding="cp1252" or --encoding cp1252, or save it as UTF-8'
     elif why.cause is Cause.JSON:
         remedy = "write one object on every line; a list is taken apart by jq -c '.[]'"
     return FormatError(f"{why}, and no other row can be read either; {remedy}", path=place)

@@ -11,6 +11,7 @@ from typing import Any
 from umdp.errors import FormatError
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.row_decoding import Chunk, Outcome
+from umdp.statements import Statement
 
 __all__ = ["SeveralReader"]
 
@@ -31,7 +32,8 @@ class SeveralReader(Reader):
         self.name, self._paths, self._opened = f"{name} ({len(paths)} files)", list(paths), opened
         self._file = 0
         self._reader = opened(self._paths[0])
-        self.header = self._reader.header
+        self.header, self.columns = self._reader.header, self._reader.columns
+        self._notes = {each.code: each for each in self._reader.notes()}
         self._done: list[str] = []  # of files that were read to their end: name, position and checksum
         self._last: dict[str, int] = {}
 
@@ -51,6 +53,11 @@ class SeveralReader(Reader):
         if file != self._file:
             self._reader.close()
             self._reader, self._file = self._opened(self._paths[file]), file
+            self._notes.update({each.code: each for each in self._reader.notes() if each.code not in self._notes})
+
+    def notes(self) -> list[Statement]:
+        """Return what was found out of how the files are written, for the first of which there is something to say."""
+        return list(self._notes.values())
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Go to a position; files that were read to their end must be as they were."""

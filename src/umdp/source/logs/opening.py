@@ -10,18 +10,21 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.source.logs.csv_reader import CsvReader
+from umdp.source.logs.encodings import UTF_8, UTF_8_MARK, known_encoding
 from umdp.source.logs.json_reader import JsonReader
 from umdp.source.logs.line_reader import LineReader
 from umdp.source.logs.line_stream import Feed, FileFeed, GzipFeed
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.row_decoding import Chunk
 from umdp.source.resolve import MINARI
+from umdp.statements import Statement
 
 __all__ = ["ENDINGS", "OBJECTS", "SniffingReader", "files_of", "open_reader"]
 
 TABLES, OBJECTS, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet"
 ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET)
 WILD = "*?["
+NO_TEXT = "this is no text, which would have an encoding; leave out encoding=... (--encoding)"
 
 
 def files_of(name: str) -> list[Path] | None:
@@ -47,47 +50,60 @@ def open_reader(
     columns: Mapping[str, str] | None = None,
     state_of: Callable[[Any], Hashable] | None = None,
     block: int | None = None,
+    encoding: str | None = None,
 ) -> Reader:
-    """Return the reader for a log: a file, a folder, a pattern, ``minari:NAME`` or a Minari data set."""
+    """Return the reader for a log: a file, a folder, a pattern, ``minari:NAME`` or a Minari data set.
+
+    The encoding of text is found out, file by file, where none is given.
+    """
     minari = isinstance(path, str) and path.startswith(MINARI)
     if minari or not isinstance(path, str | os.PathLike):
         from umdp.source.logs.minari_reader import MinariReader
 
+        if encoding is not None:
+            raise FormatError(NO_TEXT, path=path)
         return MinariReader(path.removeprefix(MINARI) if minari else path, state_of)
     files = files_of(str(path))
     if files is None:
-        return _of_file(Path(path), columns, block)
+        return _of_file(Path(path), columns, block, encoding)
     if len(files) == 1:
-        return _of_file(files[0], columns, block)
+        return _of_file(files[0], columns, block, encoding)
     from umdp.source.logs.multi_file_reader import SeveralReader
 
-    return SeveralReader(str(path), files, lambda each: _of_file(each, columns, block))
+    return SeveralReader(str(path), files, lambda each: _of_file(each, columns, block, encoding))
 
 
-def _of_file(path: Path, columns: Mapping[str, str] | None, block: int | None) -> Reader:
+def _of_file(path: Path, columns: Mapping[str, str] | None, block: int | None, encoding: str | None) -> Reader:
     name = path.name.lower()
     if not name.endswith(ENDINGS):
         raise FormatError(f"a log has one of the endings {_listed()}, or is minari:NAME", path=path)
     if name.endswith(PARQUET):
         from umdp.source.logs.parquet_reader import ParquetReader
 
+        if encoding is not None:
+            raise FormatError(NO_TEXT, path=path)
         return ParquetReader(path, columns, block)
     feed = GzipFeed(path) if name.endswith(".gz") else FileFeed(path)
+    feed.decide(encoding, feed.everything())
     kind = JsonReader if name.removesuffix(".gz").endswith(OBJECTS) else CsvReader
     return kind(feed, columns, block)
 
 
-def _told(feed: Feed) -> type[CsvReader | JsonReader]:
-    """Return the reader of a stream whose first line has arrived: CSV if that could name three columns, otherwise JSON."""
-    first = feed.first().removeprefix(b"\xef\xbb\xbf")
+def _told(feed: Feed, encoding: str | None) -> type[CsvReader | JsonReader]:
+    """Return the reader of a stream whose first line has arrived: CSV if that could name three columns, otherwise JSON.
+
+    What has arrived tells the encoding, where none is given.
+    """
     for magic, what in (
         (b"PAR1", "Parquet cannot be read as a stream; name the file"),
         (b"\x1f\x8b", "unpack it: zcat"),
     ):
-        if first.startswith(magic):
+        if feed.first().startswith(magic):
             raise FormatError(f"this is not text; {what}", path=feed.name)
+    feed.decide(encoding, [feed.first_block()])
+    first = feed.first().removeprefix(UTF_8_MARK)
     named = b"{" not in first and max(map(first.count, (b",", b";", b"\t", b"|"))) >= 2
-    return CsvReader if named else JsonReader
+    return CsvReader if named and not feed.name.lower().endswith(OBJECTS) else JsonReader
 
 
 def _listed() -> str:
@@ -104,10 +120,15 @@ class SniffingReader(Reader):
         The names of the columns trajectory, state, action, next and end, where they have others.
     block : int
         How many bytes are read at a time.
+    encoding : str, optional
+        Of the text; without it, what the lines that come first tell.
     """
 
-    def __init__(self, feed: Feed, columns: Mapping[str, str] | None, block: int | None) -> None:
+    def __init__(
+        self, feed: Feed, columns: Mapping[str, str] | None, block: int | None, encoding: str | None = None
+    ) -> None:
         self.name, self._feed, self._columns, self._block = feed.name, feed, columns, block
+        self.encoding = None if encoding is None else known_encoding(encoding)
         self._inner: LineReader | None = None
         self._sought: Mapping[str, Any] | None = None
 
@@ -133,15 +154,21 @@ class SniffingReader(Reader):
     def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
         """Return the checksum of what was read up to a position."""
         if self._inner is not None:
-            return self._inner.evidence(position)
-        return self._feed.evidence() if self._sought is None else {k: self._sought[k] for k in ("prefix", "points")}
+            return {**self._inner.evidence(position), "encoding": self._feed.encoding}
+        known = self._feed.evidence() if self._sought is None else self._sought
+        return {name: known[name] for name in ("prefix", "points", "encoding") if name in known}
+
+    def notes(self) -> list[Statement]:
+        """Return what was found out of how the data are written."""
+        return [] if self._inner is None else self._inner.notes()
 
     def read(self) -> Chunk | None:
         """Return the rows of the next whole lines."""
         if self._inner is None:
             if not self._feed.has_first():
                 return None
-            self._inner = _told(self._feed)(self._feed, self._columns, self._block)
+            before = None if self._sought is None else self._sought.get("encoding", UTF_8)
+            self._inner = _told(self._feed, self.encoding or before)(self._feed, self._columns, self._block)
             self._inner.begin()
             if self._sought is not None:
                 self._inner.seek(self._sought)

@@ -51,7 +51,7 @@ class ParquetReader(Reader):
             scan = pl.scan_parquet(path, glob=False)
             schema = scan.collect_schema()
             chosen = choose_columns(columns, schema.names(), path)
-            self._scan, self._chosen = scan, chosen
+            self._scan, self.columns = scan, chosen
             self.header: Sequence[str] = schema.names()
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
@@ -99,7 +99,7 @@ class ParquetReader(Reader):
 
         if self.over:
             return None
-        columns = {**self._chosen, **{f"extra{n}": column for n, column in enumerate(self._extra)}}
+        columns = {**self.columns, **{f"extra{n}": column for n, column in enumerate(self._extra)}}
         try:
             rows = self._scan.select(pl.col(column).alias(name) for name, column in columns.items())
             frame = rows.slice(self._row, self._block).collect()

@@ -5,19 +5,22 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.rejected import Fault
+from umdp.source.logs.rejected import FEW, Cause, Fault
 from umdp.source.logs.row_decoding import Chunk, Outcome
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
+from umdp.statements import Statement
 
 __all__ = ["COLUMNS", "Reader", "choose_columns", "extra_columns", "meant"]
 
 COLUMNS = ("trajectory", "state", "action", "next", *FINAL)
 OPTIONAL = ("trajectory", *FINAL)
+MANY = 0.25  # of the rows, from which on it is not rows that are written wrongly, but the file
 
 
 class Reader(ABC):
@@ -30,6 +33,8 @@ class Reader(ABC):
     spoilt : where the first malformed row of `outcomes` is, and what is wrong with it; None without one
     ends : what the rows of `outcomes` say of how recordings end; None where no column does
     names_trajectories : whether rows say to which trajectory they belong
+    columns : the names of the columns that are read, by their roles
+    encoding : of text; None where there is no text, or each file has its own
     """
 
     name: str
@@ -37,6 +42,8 @@ class Reader(ABC):
     spoilt: tuple[str, Fault] | None = None
     ends: RecordingEnds | None = None
     names_trajectories: bool = True
+    columns: Mapping[str, str] = MappingProxyType({})
+    encoding: str | None = None
     _extra: Sequence[str] = ()
 
     @property
@@ -66,7 +73,10 @@ class Reader(ABC):
         What some other columns say follows. Those that are alike may be returned once, unless other columns are asked for.
         """
         self.look_at(extra)
+        rows = commas = 0
         while (chunk := self.read()) is not None:
+            rows += chunk.size
+            commas += sum(fault.cause is Cause.DECIMAL for fault in chunk.malformed.values())
             if self.spoilt is None and chunk.malformed:
                 first = min(chunk.malformed)
                 self.spoilt = f"{self.name}, {chunk.where(first)[0]}", chunk.malformed[first]
@@ -75,9 +85,19 @@ class Reader(ABC):
                 torn = np.searchsorted(chunk.index, sorted(chunk.malformed)) - 1
                 self.ends.take(chunk.names, steps, chunk.final.tolist(), set(torn.tolist()))
             yield from chunk.outcomes(steps)
+        if commas > max(FEW, MANY * rows):
+            raise FormatError(
+                f"in {commas:,} of {rows:,} rows a number has a decimal comma, and commas separate fields, too; save the file "
+                "with semicolons between fields, or put such numbers in quotation marks",
+                path=self.name,
+            )
         if self.ends is not None:
             self.ends.finish()
         self.look_at(())
+
+    def notes(self) -> list[Statement]:
+        """Return what was found out of how the data are written."""
+        return []
 
     def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
         """Return what tells, at a later `seek`, whether the data up to there is the same; positions only grow."""

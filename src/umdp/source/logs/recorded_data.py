@@ -146,7 +146,7 @@ class Recorded(Source):
                 cells = self._reader.cells(raw)
                 if fault.cause is Cause.CONTRADICTS:  # its state, or that of the row before, is what was spoilt
                     cells.pop("state", None)
-                self._rejected.causes.take(fault.cause, cells)
+                self._rejected.causes.take(fault.cause, cells, fault.piece)
         self._test(rows, taken, self._taken)
         self._read += self._taken - taken
         return met
@@ -232,8 +232,7 @@ class Recorded(Source):
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
             assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
-            uneven = self._rejected.causes.uneven(*self._tests.said()) if malformed > FEW else None
-            findings = findings if uneven is None else (uneven, *findings)
+            findings = (*self._against_chance(), *findings)
             malformed = 0
         return Provenance(
             graph="given" if self._shown is None else "observed",
@@ -246,6 +245,14 @@ class Recorded(Source):
             findings=findings,
             rewards=_of_rewards(self.graph) if self._shown is None else self._shown.rewards,
         )
+
+    def _against_chance(self) -> tuple[Statement, ...]:
+        """Return what shows that rows were not rejected by chance, if anything does."""
+        if self._rejected.counts["malformed"] <= FEW:
+            return ()
+        causes = self._rejected.causes
+        found = causes.uneven(*self._tests.said()) or causes.repeated()
+        return () if found is None else (found,)
 
     def _of_beginning(self) -> tuple[Statement, ...]:
         """Return that it starts where the first row does, if trajectories also begin elsewhere."""
@@ -265,9 +272,9 @@ class Recorded(Source):
 
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
-        notes = self._rejected.report(self._read)
+        notes = [*self._reader.notes(), *self._rejected.report(self._read)]
         if self._rejected.on_error == "skip" and self._rejected.counts["malformed"]:
-            notes.append(say(DiagnosticCode.BY_CHANCE))
+            notes += self._against_chance() or [say(DiagnosticCode.BY_CHANCE)]
         if self._scattered or self._tests.names.apart:
             notes.append(say(DiagnosticCode.ROWS_APART).about(self._reader.name))
         return [*notes, *(finding.about(self._reader.name) for finding in self._tests.findings)]

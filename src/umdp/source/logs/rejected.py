@@ -22,6 +22,7 @@ SHOWN = 5
 FEW = 5  # rows rejected for one cause that are not judged
 LEVEL = 1e-3  # probability with which rows that were spoilt by chance are said not to have been
 KEPT = 200  # different names kept, for a cause and a role
+PIECE = "piece"
 
 
 class RejectedRows:
@@ -164,15 +165,19 @@ class RejectedRows:
 
 
 class Fault(str):
-    """What is wrong with a row, a sentence; its `cause` is what decides."""
+    """What is wrong with a row, a sentence; its `cause` is what decides.
 
-    __slots__ = ("cause",)
+    Where it is a way of writing, `piece` is what was written so: what chance spoils is not the same again and again.
+    """
+
+    __slots__ = ("cause", "piece")
     cause: Cause
+    piece: str
 
-    def __new__(cls, text: str, cause: Cause = Cause.OTHER) -> Fault:
+    def __new__(cls, text: str, cause: Cause = Cause.OTHER, piece: str = "") -> Fault:
         """Return a sentence with its cause."""
         made = super().__new__(cls, text)
-        made.cause = cause
+        made.cause, made.piece = cause, piece
         return made
 
 
@@ -182,7 +187,8 @@ class Causes:
     A row that is spoilt by chance is spoilt whatever it says. So among rows rejected for one cause a state, action or next state
     stands as often as among all others. Where one stands there more often (binomial test, Bonferroni over all that are compared,
     level 1e-3), and more than 5 rows were rejected for that cause, it is something in these rows that spoils them: the encoding
-    of a name, a decimal comma.
+    of a name, a decimal comma. And where one word, or one way to write numbers, is why more than 5 rows were rejected, it was no
+    chance either (`repeated`).
 
     Examples
     --------
@@ -190,22 +196,30 @@ class Causes:
     >>> for n in range(10):
     ...     causes.take(Cause.ENCODING, {"state": "defect" if n < 8 else "fine"})
     >>> print(causes.uneven({"state": {"defect": 20, "fine": 980}.get}, 1000))
-    rows were not rejected by chance: of 10 because they are not text in UTF-8, 8 have the state 'defect', and of the others ...
+    rows were not rejected by chance: of 10 because they are not text in the encoding of the log, 8 have the state ...
     """
 
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, Counter[str]]] = {}
 
-    def take(self, cause: Cause, cells: Mapping[str, str]) -> None:
-        """Take in a rejected row: what it says, by role."""
+    def take(self, cause: Cause, cells: Mapping[str, str], piece: str = "") -> None:
+        """Take in a rejected row: what it says, by role, and the piece of it that is why it was rejected."""
         own = self._cells.setdefault(cause.name, {})
-        for role, name in cells.items():
+        for role, name in {**cells, **({PIECE: piece} if piece else {})}.items():
             counts = own.setdefault(role, Counter())
             if name in counts or len(counts) < KEPT:
                 counts[name] += 1
 
+    def repeated(self) -> Statement | None:
+        """Return for which one thing more than a few rows were rejected, if there is one: that is how something writes."""
+        found = [
+            (times, cause, piece) for cause, own in self._cells.items() for piece, times in own.get(PIECE, {}).items()
+        ]
+        times, cause, piece = max(found, default=(0, "", ""))
+        return say(Code.ONE_CAUSE, rejected=times, cause=Cause[cause], piece=piece) if times > FEW else None
+
     def uneven(self, counted: Mapping[str, Callable[[str], int | None]], rows: int) -> Statement | None:
-        """Return what speaks against chance, if anything does.
+        """Return the state, action or next state that speaks against chance, if any does.
 
         Parameters
         ----------
