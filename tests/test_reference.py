@@ -69,6 +69,7 @@ def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.tra").write_text("2 2 3\n0 0 0 [0.2,0.5] go\n0 0 1 [0.5,0.8] go\n1 0 1 1\n")
     (tmp_path / "m.lab").write_text('0="init" 1="goal"\n0: 0\n1: 1\n')
+    (tmp_path / "log.csv").write_text("state,action,next\n0,go,1\n")
     ask = 'Pmaxmin=? [ F<=3 "goal" ]'
 
     def call(*arguments: str) -> Any:
@@ -88,15 +89,19 @@ def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         "compare": call("compare", "a.run", "--json"),
         "calibrate": call("calibrate", "lui", "aircraft", "--seeds", "2", "--trajectories", "5", "--json"),
         "simulate": call("simulate", "a.run", "--episodes", "20", "--json"),
+        "look": call("look", "log.csv", "--json"),
         "policies": json.loads((tmp_path / "p.json").read_text())["about"],
     }
     return found
 
 
+NAMED = ("columns", "state_rows", "action_rows", "labels")  # what is in them, roles or names tell
+
+
 def keys(value: Any) -> set[str]:
-    """Return the keys of an object, and of those inside it."""
+    """Return the keys of an object, and of those inside it, but for names of a user's."""
     if isinstance(value, dict):
-        return set(value).union(*map(keys, value.values()))
+        return set(value).union(*(keys(each) for name, each in value.items() if name not in NAMED))
     return set()
 
 

@@ -27,6 +27,7 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare
 from umdp.cli.explain import Explain
 from umdp.cli.learn import Learn
+from umdp.cli.look import Look
 from umdp.cli.plot import Plot
 from umdp.cli.reproduce import Reproduce
 from umdp.cli.resume import Resume
@@ -186,7 +187,7 @@ class CommandRequest(Protocol):
 
 
 COMMANDS: tuple[type[CommandRequest], ...] = (
-    Check, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
+    Check, Look, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
 )  # fmt: skip
 
 

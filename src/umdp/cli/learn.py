@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import typer
 
+from umdp.cli.log_options import LogOptions
 from umdp.cli.outputs import check_folder, check_outputs, check_policy_file, files_read
 from umdp.cli.plot import Plot, picture_file
 from umdp.cli.run_options import Limits, RunOptions, confident, settings_of_texts
@@ -25,8 +25,7 @@ from umdp.errors import ModelError
 from umdp.learning.loop import LearningRun
 from umdp.run import Config, Store
 from umdp.run.fingerprint import fingerprint
-from umdp.run.log_settings import LogSettings, beside, read_description
-from umdp.run.trust import require_description
+from umdp.run.log_settings import LogSettings
 from umdp.source.resolve import resolve
 
 __all__ = ["Learn"]
@@ -43,7 +42,7 @@ class OnError(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learn(Limits, RunOptions):
+class Learn(Limits, LogOptions, RunOptions):
     """Learn a model from trajectories and give, at any time, a robust policy with its worst-case value.
 
     MODEL plays the unknown process: only its graph is known to the learner. Stop with Ctrl-C whenever it is good enough:
@@ -66,29 +65,9 @@ class Learn(Limits, RunOptions):
         Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating MODEL, its graph.
     follow
         Wait for more records at the end of the log.
-    columns : ROLE=NAME
-        Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end, terminated, truncated.
-    label : NAME=STATES
-        A label: failed=failed, failed=fail*,broken, hot=column:alarm, failed=next:end.
-    reward : NAME=COLUMN
-        A reward: cost=downtime, gain=pay>=-20, cost=mean:downtime, steps=1, cost=worn:1,failed:10.
-    initial : STATE
-        The initial state of a log; observed: the states in which trajectories begin.
-    terminal : STATES
-        States of a log that end trajectories, though it does not say so.
-    graph : MODEL
-        What can happen, if not what the log shows: a model, FILE.py:NAME, or a CSV of it.
-    describe : FILE
-        A TOML file that says all this; machine.toml beside machine.csv is found by itself.
-    trust
-        Execute the code and write the files that a description names.
     on_error
         A row that does not fit: fail stops, skip rejects it and goes on, chance takes it that rows were spoilt by
         chance, so that the promise stands. Default: skip where the log is the model, otherwise fail.
-    encoding : NAME
-        The encoding of a log, such as cp1252 or utf-16. Default: what its bytes tell.
-    decimal : SIGN
-        What stands before decimals in a log: , or . as in --decimal , (default: what its numbers tell).
     aside : FILE
         Write rows of a log that are rejected to this file.
     precision : NUMBER
@@ -130,17 +109,7 @@ class Learn(Limits, RunOptions):
     after: int | None = None
     log: str | None = None
     follow: bool = False
-    columns: list[str] | None = None
-    label: list[str] | None = None
-    reward: list[str] | None = None
-    initial: str | None = None
-    terminal: str | None = None
-    graph: str | None = None
-    describe: str | None = None
-    trust: bool = False
     on_error: OnError | None = None
-    encoding: str | None = None
-    decimal: str | None = None
     aside: str | None = None
     precision: float = 1e-06
     out: str | None = None
@@ -162,38 +131,9 @@ class Learn(Limits, RunOptions):
 
         They are what was typed, completed by the file that describes the log.
         """
-        from umdp.source.logs.extra_columns import split
-
-        parts = (part for text in self.columns or () for part in split(text))
-        columns = dict(_pairs("--columns", parts, "state=unit"))
-        labels: dict[str, list[str]] = {}
-        for label, states in _pairs("--label", self.label or (), "failed=failed"):
-            labels.setdefault(label, []).extend(split(states))
-        typed = LogSettings(
-            columns=columns,
-            labels=labels,
-            rewards=dict(_pairs("--reward", self.reward or (), "cost=downtime")),
-            initial=self.initial,
-            terminal=[] if self.terminal is None else split(self.terminal),
-            aside=self.aside,
-            graph=self.graph,
-            encoding=self.encoding,
-            decimal=self.decimal,
-        )
         name = self.log if self.log is not None else self.model if resolve(self.model).recorded else None
-        found = self.describe if self.describe is not None else None if name is None else beside(name)
-        more: dict[str, str] = {}
-        if found is not None:
-            settings, more = read_description(found)
-            if self.log is not None:
-                settings = msgspec.structs.replace(settings, graph=None)
-            require_description(typed, settings, Path(found), trusted=self.trust)
-            known = self.model if self.log is not None else typed.graph or settings.graph
-            if known is not None and not resolve(known).recorded:
-                settings = settings.unlabelled()  # a model has labels and rewards of its own
-            typed = typed.over(settings)
-            if self.describe is None:
-                self._tell(f"{name} is described by {found}")
+        known = None if self.log is None else self.model
+        typed, more = self.settings(name, self._tell, aside=self.aside, known=known)
         observed = self.log is None and typed.graph is None and name is not None
         default = more.get("on-error", "skip" if observed else "fail")
         question = more.get("property") if self.property is None else self.property
@@ -280,11 +220,3 @@ class Learn(Limits, RunOptions):
             Export(run, self.policy, What.POLICY, force=True).write(aloud=not self.json)
         if self.plot is not None:
             Plot([run], out=self.plot, force=True).draw(aloud=not self.json)
-
-
-def _pairs(option: str, texts: Iterable[str], example: str) -> Iterator[tuple[str, str]]:
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise typer.BadParameter(f'{option} "{text}": write NAME=VALUE, such as {example}')
-        yield name.strip(), value.strip()

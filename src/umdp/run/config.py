@@ -280,8 +280,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.data != LogSettings():
             check_settings(self.data, self.read_from, None if self.log is None else self.model)
         if self.read_from is not None:
-            graph = None if self._table is None else self.known(self._table)
-            return self.data.open(self.read_from, self._table, graph, follow=self.follow, on_error=self.on_error)
+            return self.opened(self.read_from)
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
         made: Any = None
@@ -298,6 +297,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         mdp = made if isinstance(made, MDP) else self.simulated(self.model)
         later = None if self.switch is None else self.simulated(self.switch)
         return Simulator(mdp, later=later, after=self.after, sampling=self.sampling)
+
+    def opened(self, log: Any) -> Source:
+        """Return a log, by name or as what reads it, as these settings say that it is read."""
+        graph = None if self._table is None else self.known(self._table)
+        return self.data.open(log, self._table, graph, follow=self.follow, on_error=self.on_error)
 
     @property
     def read_from(self) -> str | None:

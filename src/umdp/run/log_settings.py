@@ -68,7 +68,7 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
             merged[name] = {**more, **own} if isinstance(own, dict) else own or more
         return type(self)(**merged)
 
-    def open(self, log: str, name: str | None, graph: Graph | None, *, follow: bool, on_error: str) -> Source:
+    def open(self, log: Any, name: str | None, graph: Graph | None, *, follow: bool, on_error: str) -> Source:
         """Return a log or stream that is read so, with the graph of a name, or its own without one."""
         from umdp.source import open_log
 

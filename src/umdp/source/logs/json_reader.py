@@ -18,6 +18,7 @@ from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, flag
 
 __all__ = ["JsonReader"]
 
+LOOKED_AT = 100  # objects, for which keys there are
 NOTHING = b"\\u0000"  # as JSON writes the character 0
 _triple = operator.attrgetter("state", "action", "next")
 _trajectory = operator.attrgetter("trajectory")
@@ -63,6 +64,16 @@ class JsonReader(LineReader):
             gc=False,
         )
         self._decoder = msgspec.json.Decoder(self._type)
+
+    def described(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return the keys that are read, by their roles, and others; as the first objects have them."""
+        self.begin()
+        chunk, found = self.read(), dict[str, None]()
+        for row in chunk.index[:LOOKED_AT].tolist() if chunk is not None else ():
+            assert chunk is not None
+            found.update(dict.fromkeys(msgspec.json.decode(chunk.raw(row))))
+        read = {role: key for role, key in self._keys.items() if key in found}
+        return read, tuple(key for key in found if key not in read.values())
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read."""

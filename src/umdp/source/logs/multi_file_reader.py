@@ -32,7 +32,7 @@ class SeveralReader(Reader):
         self.name, self._paths, self._opened = f"{name} ({len(paths)} files)", list(paths), opened
         self._file = 0
         self._reader = opened(self._paths[0])
-        self.header, self.columns = self._reader.header, self._reader.columns
+        self.header = self._reader.header
         self._notes = {each.code: each for each in self._reader.notes()}
         self._done: list[str] = []  # of files that were read to their end: name, position and checksum
         self._last: dict[str, int] = {}
@@ -54,6 +54,11 @@ class SeveralReader(Reader):
             self._reader.close()
             self._reader, self._file = self._opened(self._paths[file]), file
             self._notes.update({each.code: each for each in self._reader.notes() if each.code not in self._notes})
+
+    def described(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return the names of the columns that are read, by their roles, and those of others; those of the first file."""
+        self.begin()
+        return self._reader.described()
 
     def notes(self) -> list[Statement]:
         """Return what was found out of how the files are written, for the first of which there is something to say."""

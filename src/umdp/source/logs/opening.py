@@ -19,7 +19,7 @@ from umdp.source.logs.row_decoding import Chunk
 from umdp.source.resolve import MINARI
 from umdp.statements import Statement
 
-__all__ = ["ENDINGS", "OBJECTS", "SniffingReader", "files_of", "open_reader"]
+__all__ = ["ENDINGS", "OBJECTS", "SniffingReader", "files_of", "open_reader", "told"]
 
 TABLES, OBJECTS, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet"
 ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET)
@@ -54,8 +54,10 @@ def open_reader(
 ) -> Reader:
     """Return the reader for a log: a file, a folder, a pattern, ``minari:NAME`` or a Minari data set.
 
-    The encoding of text is found out, file by file, where none is given.
+    The encoding of text is found out, file by file, where none is given. A reader is what it is.
     """
+    if isinstance(path, Reader):
+        return path
     minari = isinstance(path, str) and path.startswith(MINARI)
     if minari or not isinstance(path, str | os.PathLike):
         from umdp.source.logs.minari_reader import MinariReader
@@ -89,7 +91,7 @@ def _of_file(path: Path, columns: Mapping[str, str] | None, block: int | None, e
     return kind(feed, columns, block)
 
 
-def _told(feed: Feed, encoding: str | None) -> type[CsvReader | JsonReader]:
+def told(feed: Feed, encoding: str | None) -> type[CsvReader | JsonReader]:
     """Return the reader of a stream whose first line has arrived: CSV if that could name three columns, otherwise JSON.
 
     What has arrived tells the encoding, where none is given.
@@ -168,7 +170,7 @@ class SniffingReader(Reader):
             if not self._feed.has_first():
                 return None
             before = None if self._sought is None else self._sought.get("encoding", UTF_8)
-            self._inner = _told(self._feed, self.encoding or before)(self._feed, self._columns, self._block)
+            self._inner = told(self._feed, self.encoding or before)(self._feed, self._columns, self._block)
             self._inner.begin()
             if self._sought is not None:
                 self._inner.seek(self._sought)

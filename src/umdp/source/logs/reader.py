@@ -95,6 +95,11 @@ class Reader(ABC):
             self.ends.finish()
         self.look_at(())
 
+    def described(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return the names of the columns that are read, by their roles, and those of others."""
+        read = dict(self.columns)
+        return read, tuple(each for each in self.header or () if each not in read.values())
+
     def notes(self) -> list[Statement]:
         """Return what was found out of how the data are written."""
         return []

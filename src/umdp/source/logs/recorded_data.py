@@ -270,6 +270,22 @@ class Recorded(Source):
         disorder = None if self._shown.named else self._beginnings.disorder()
         return tuple(each for each in (apart, disorder) if each is not None)
 
+    @property
+    def rejected(self) -> int:
+        """How many rows were not counted."""
+        return self._rejected.count
+
+    @property
+    def elsewhere(self) -> int | None:
+        """How many trajectories began in another state than the initial one; None where nobody counts, or that is learned."""
+        return None if self._shown is None or self._shown.starts is not None else self._beginnings.elsewhere
+
+    def written(self) -> dict[str, Any]:
+        """Return how the data are written: which columns are read, and others; the encoding; what stands before decimals."""
+        columns, others = self._reader.described()
+        decimal = None if self._shown is None else self._shown.decimal
+        return {"columns": columns, "others": others, "encoding": self._reader.encoding, "decimal": decimal}
+
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
         notes = [*self._reader.notes(), *self._rejected.report(self._read)]
