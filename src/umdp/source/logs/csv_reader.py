@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError
 from umdp.source.logs.line_reader import LineReader, Lines, RowColumns
 from umdp.source.logs.line_stream import Feed
-from umdp.source.logs.reader import choose_columns
+from umdp.source.logs.reader import TRIPLE, choose_columns
 from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.trajectory_ends import FINAL, FLAGS, RecordingEnds
 from umdp.statements.text import nouns
@@ -21,7 +21,6 @@ from umdp.statements.text import nouns
 __all__ = ["CsvReader", "separator"]
 
 SEPARATORS = (",", ";", "\t", "|")
-TRIPLE = ("state", "action", "next")
 
 
 class CsvReader(LineReader):

@@ -38,10 +38,10 @@ class Log(Recorded):
 
     Parameters
     ----------
-    path : str or path
+    path : str, path, or data frame
         A file named .csv, .tsv, .jsonl, .ndjson, any of these with .gz, or .parquet (with the extra ``data``); a folder or a
         pattern of such files, which are one data set, in order of their names; or ``minari:NAME`` (with the extra ``gym``), or
-        a Minari data set.
+        a Minari data set. A data frame of polars or pandas, a table of Arrow or a mapping of columns is a log, too.
     graph : Graph, optional
         The graph, or an MDP or interval MDP with it. Without one, the graph is what the log shows (`graph_of_log`), and
         `report` says so.
@@ -150,7 +150,7 @@ def open_log(
     What else a graph made from a log may be given (labels, rewards, initial, terminal) is as for `Log`.
     """
     options: dict[str, Any] = {"columns": columns, "on_error": on_error, "rejected": rejected, "encoding": encoding}
-    if path != STANDARD_INPUT and not follow:
+    if not (isinstance(path, str) and path == STANDARD_INPUT) and not follow:
         return Log(path, graph, **options, decimal=decimal, **wanted)
     if graph is None:
         raise ModelError(

@@ -52,7 +52,7 @@ def open_reader(
     block: int | None = None,
     encoding: str | None = None,
 ) -> Reader:
-    """Return the reader for a log: a file, a folder, a pattern, ``minari:NAME`` or a Minari data set.
+    """Return the reader for a log: a file, a folder, a pattern, ``minari:NAME``, a Minari data set or a data frame.
 
     The encoding of text is found out, file by file, where none is given. A reader is what it is.
     """
@@ -60,10 +60,17 @@ def open_reader(
         return path
     minari = isinstance(path, str) and path.startswith(MINARI)
     if minari or not isinstance(path, str | os.PathLike):
+        from umdp.source.logs.frame_reader import FrameReader, is_frame
         from umdp.source.logs.minari_reader import MinariReader
 
         if encoding is not None:
-            raise FormatError(NO_TEXT, path=path)
+            raise FormatError(NO_TEXT, path=path if minari else type(path).__name__)
+        if not minari and is_frame(path):
+            return FrameReader(path, columns, block)
+        if not minari and not hasattr(path, "total_episodes"):
+            raise FormatError(
+                f"{type(path).__name__} is no log: give a file's name, a data frame, a mapping of columns, or a Minari data set"
+            )
         return MinariReader(path.removeprefix(MINARI) if minari else path, state_of)
     files = files_of(str(path))
     if files is None:

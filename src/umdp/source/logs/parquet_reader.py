@@ -13,8 +13,7 @@ import numpy as np
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.logs.line_stream import blocks, opened
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import Reader, choose_columns
-from umdp.source.logs.rejected import Cause, Fault
+from umdp.source.logs.reader import TRIPLE, Reader, choose_columns, missing
 from umdp.source.logs.row_decoding import Chunk, Outcome, Triple
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.lookup import Memo
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["ParquetReader"]
 
 SLICE = 1 << 17
-TRIPLE = ["state", "action", "next"]
 
 
 class ParquetReader(Reader):
@@ -109,20 +107,20 @@ class ParquetReader(Reader):
             ) from None
         first = self._row
         self._row += frame.height
-        missing = frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null())).to_series().to_numpy()
-        whole = frame.drop_nulls(TRIPLE) if missing.any() else frame
+        lacking = frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null())).to_series().to_numpy()
+        whole = frame.drop_nulls(TRIPLE) if lacking.any() else frame
         # A missing value of a flag says no.
         over, final = over_and_final(
             {role: whole[role].fill_null(0).cast(bool).to_numpy() for role in self._final}, whole.height
         )
         return _Slice(
             frame.height,
-            np.flatnonzero(~missing),
+            np.flatnonzero(~lacking),
             whole.select(TRIPLE),  # type: ignore[arg-type]
             _names(whole["trajectory"]) if self.names_trajectories else None,
             over,
             final,
-            {row: _missing(frame.row(row, named=True)) for row in np.flatnonzero(missing).tolist()},
+            {row: missing(frame.row(row, named=True)) for row in np.flatnonzero(lacking).tolist()},
             [whole[f"extra{n}"].to_list() for n in range(len(self._extra))],
             lambda row: (f"row {first + row + 1}", None),
             lambda row: frame.row(row, named=True),
@@ -169,7 +167,3 @@ def _names(names: polars.Series) -> list[Any]:
     if names.dtype == pl.String or names.dtype.is_integer():
         return found
     return [name if isinstance(name, str | int) or name is None else str(name) for name in found]
-
-
-def _missing(row: Mapping[str, Any]) -> Fault:
-    return Fault(f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}", Cause.EMPTY)

@@ -16,9 +16,10 @@ from umdp.source.logs.row_decoding import Chunk, Outcome
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 from umdp.statements import Statement
 
-__all__ = ["COLUMNS", "Reader", "choose_columns", "extra_columns", "meant"]
+__all__ = ["COLUMNS", "TRIPLE", "Reader", "choose_columns", "extra_columns", "meant", "missing"]
 
 COLUMNS = ("trajectory", "state", "action", "next", *FINAL)
+TRIPLE = ("state", "action", "next")
 OPTIONAL = ("trajectory", *FINAL)
 MANY = 0.25  # of the rows, from which on it is not rows that are written wrongly, but the file
 
@@ -177,6 +178,11 @@ def extra_columns(wanted: Sequence[str], present: Sequence[str], name: object) -
                 f'{there} "{column}"; the columns are {", ".join(present)}{meant(column, present)}', path=name
             )
     return wanted
+
+
+def missing(row: Mapping[str, Any]) -> Fault:
+    """Return which of state, action and next state a row does not have."""
+    return Fault(f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}", Cause.EMPTY)
 
 
 def meant(given: str, known: Iterable[str]) -> str:
