@@ -43,7 +43,7 @@ class Look(LogOptions):
     Arguments
     ---------
     log : LOG
-        As for learn: .csv .tsv .jsonl .ndjson, also .gz, .parquet, a folder or pattern of these, minari:NAME, or - for
+        As for learn: .csv .tsv .jsonl .xes, also .gz, .parquet, a folder or pattern of these, minari:NAME, or - for
         standard input.
 
     Examples
@@ -64,7 +64,7 @@ class Look(LogOptions):
 
         if not resolve(self.log).recorded:
             raise ModelError(
-                f"{self.log} is no log: give a .csv, .tsv, .jsonl or .parquet file, a folder or pattern, minari:NAME, or -"
+                f"{self.log} is no log: give a .csv, .tsv, .jsonl, .xes or .parquet file, a folder or pattern, minari:NAME, or -"
             )
         settings, more = self.settings(self.log, self._tell, writes=False)
         config = Config(model=self.log, data=settings, on_error="skip")

@@ -108,8 +108,8 @@ class RunOptions:
     model : MODEL
         A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a file as
         for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours that
-        makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, or -
-        for standard input.
+        makes an MDP or an environment, or a log: .csv .tsv .jsonl .xes, also .gz, .parquet, a folder or pattern of these,
+        or - for standard input.
     property : [PROPERTY]
         What for, such as Pmax=? [ F "goal" ]; benchmarks have their own.
 

@@ -39,7 +39,7 @@ class Log(Recorded):
     Parameters
     ----------
     path : str, path, or data frame
-        A file named .csv, .tsv, .jsonl, .ndjson, any of these with .gz, or .parquet (with the extra ``data``); a folder or a
+        A file named .csv, .tsv, .jsonl, .ndjson, .xes, any of these with .gz, or .parquet (with the extra ``data``); a folder or
         pattern of such files, which are one data set, in order of their names; or ``minari:NAME`` (with the extra ``gym``), or
         a Minari data set. A data frame of polars or pandas, a table of Arrow or a mapping of columns is a log, too.
     graph : Graph, optional

@@ -21,8 +21,8 @@ from umdp.statements import Statement
 
 __all__ = ["ENDINGS", "OBJECTS", "SniffingReader", "files_of", "open_reader", "told"]
 
-TABLES, OBJECTS, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet"
-ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET)
+TABLES, OBJECTS, PARQUET, EVENTS = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet", ".xes"
+ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET, EVENTS, f"{EVENTS}.gz")
 WILD = "*?["
 NO_TEXT = "this is no text, which would have an encoding; leave out encoding=... (--encoding)"
 
@@ -93,6 +93,11 @@ def _of_file(path: Path, columns: Mapping[str, str] | None, block: int | None, e
             raise FormatError(NO_TEXT, path=path)
         return ParquetReader(path, columns, block)
     feed = GzipFeed(path) if name.endswith(".gz") else FileFeed(path)
+    if name.removesuffix(".gz").endswith(EVENTS):
+        from umdp.source.logs.xes_reader import XesReader
+
+        feed.decide(encoding or UTF_8, ())  # XML declares its own, where nobody knows better
+        return XesReader(feed, columns, block, recoded=encoding is not None)
     feed.decide(encoding, feed.everything())
     kind = JsonReader if name.removesuffix(".gz").endswith(OBJECTS) else CsvReader
     return kind(feed, columns, block)
