@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from umdp import LUI, MDP, ConfidenceSequence, SpecError, anytime, solve
-from umdp.learning.validation import refuse_shifted, return_of, units_of
+from umdp.learning.validation import check_learnable, return_of, units_of
 from umdp.model import Units
 from umdp.model.reward_units import in_units, reward_structures
 from umdp.run import Config
@@ -200,9 +200,9 @@ def test_which_questions_have_a_return() -> None:
 
 def test_a_sum_until_a_state_of_shifted_steps_is_refused() -> None:
     mdp = MDP.from_gymnasium(random_table(0))
-    refuse_shifted(mdp, Spec.parse("Rmax=? [ C<=3 ]"))
+    check_learnable(mdp, Spec.parse("Rmax=? [ C<=3 ]"))
     with pytest.raises(SpecError, match=r"is added to every step.*C<=100"):
-        refuse_shifted(mdp, Spec.parse('Rmax=? [ F "terminated" ]'))
+        check_learnable(mdp, Spec.parse('Rmax=? [ F "terminated" ]'))
 
 
 def test_units_travel_with_a_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

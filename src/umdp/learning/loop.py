@@ -24,10 +24,9 @@ from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.state import LearningState, RunSettings, Solved, StoppingCriteria, restored
-from umdp.learning.validation import asked_of, check_numbers, check_spec, default_horizon, readings, refuse_shifted
+from umdp.learning.validation import asked_of, check_learnable, check_numbers, check_spec, default_horizon, readings
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
-from umdp.model.beginnings import check_one_initial
 from umdp.solver import Solution, UncertifiedSolution, prepare, relevant
 from umdp.solver.graph.decided import resting
 from umdp.solver.prepared import PolicyValues, keep_start
@@ -188,8 +187,7 @@ class LearningRun:
     def __post_init__(self) -> None:
         check_spec(self.spec)
         self.spec = self.spec.counted(self.source.graph)
-        refuse_shifted(self.source.graph, self.spec)
-        check_one_initial(self.source.graph)
+        check_learnable(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         learner, budget = (self.learner, None) if self.evidence is None else divide(self.learner, self.evidence)
         asked = asked_of(self.source.graph, self.spec)

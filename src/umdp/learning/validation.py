@@ -12,6 +12,7 @@ from typing import Any
 
 from umdp.errors import ModelError
 from umdp.model import REST, Graph, Units
+from umdp.model.beginnings import check_one_initial
 from umdp.model.reward_units import in_units
 from umdp.model.rewards import TERMINATED
 from umdp.solver.objective import objective_of
@@ -20,8 +21,20 @@ from umdp.spec.evaluate import nested_in
 from umdp.statements.conditions import COSTLY, Asked
 
 __all__ = [
-    "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "default_horizon",
-    "is_costly", "readings", "refuse_shifted", "return_of", "threshold", "units_of",
+    "LARGEST",
+    "asked_of",
+    "check_budgets",
+    "check_gap",
+    "check_learnable",
+    "check_numbers",
+    "check_spec",
+    "check_until",
+    "default_horizon",
+    "is_costly",
+    "readings",
+    "return_of",
+    "threshold",
+    "units_of",
 ]  # fmt: skip
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
@@ -57,8 +70,9 @@ def check_spec(spec: Spec) -> None:
         raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec.threshold)}, or =?")
 
 
-def refuse_shifted(graph: Graph, spec: Spec) -> None:
-    """Raise `SpecError` where rewards were shifted in every step, and the sum does not go over a number of them."""
+def check_learnable(graph: Graph, spec: Spec) -> None:
+    """Raise an error for several initial states, or where rewards were shifted in every step, and the sum is not over so many."""
+    check_one_initial(graph)
     if spec.kind != "R" or spec.aim not in ("reach", "total") or not graph.rewards:
         return
     name = spec.resolve_reward(list(graph.rewards))
