@@ -149,7 +149,7 @@ CASES = [
     pytest.param({}, ("m.tra",), ("say what to ask of m.tra: a property such as",)),
     pytest.param({}, (), ("missing argument 'MODEL'", "umdp check --help")),
     # policies
-    option("--policy", "p.txt", said=("--policy p.txt: a policy is written as .json or .csv",)),
+    option("--policy", "p.txt", said=("--policy p.txt: a policy is written as .json or .csv or .py",)),
     option("--policy", "no/p.json", said=("the folder no does not exist; create it first",)),
     option(ASK, "--policy", "q.json", said=("one file for 2 properties", "policy{n}.json")),
     option("--policy", "q.json", "--evaluate", "p.json", said=("--evaluate and --policy do not go together",)),

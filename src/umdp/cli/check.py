@@ -78,7 +78,7 @@ class Check:
     precision : NUMBER
         The relative width the bracket should have.
     policy : FILE
-        Write the policy found, as .json or .csv; with several properties put {n} in the name.
+        Write the policy found, as .json, .csv or .py (a Python function); with several properties put {n} in the name.
     certificate : FILE
         Write a proof of the bracket, for umdp verify; with several properties put {n} in the name.
     evaluate : FILE

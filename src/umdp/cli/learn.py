@@ -75,7 +75,7 @@ class Learn(Limits, LogOptions, RunOptions):
     out : RUN
         Keep the run in this file; umdp resume goes on with it.
     policy : FILE
-        Write the policy in the end: .json or .csv.
+        Write the policy in the end: .json, .csv or .py (a Python function).
     plot : FILE
         Draw how the answer came about in the end: .png, .pdf or .svg; umdp plot draws more of a run.
     certificate : FILE

@@ -61,8 +61,10 @@ def check_folder(file: Path, place: str | Path, *, folder: str = "this is a fold
 def check_policy_file(file: str) -> None:
     """Raise `FormatError` where a policy cannot be written to the file of ``--policy``."""
     path, place = Path(file), f"--policy {file}"
-    if path.suffix not in (".json", ".csv"):
-        raise FormatError("a policy is written as .json or .csv", path=place)
+    from umdp.io.policy_files import POLICIES
+
+    if path.suffix not in POLICIES:
+        raise FormatError(f"a policy is written as {' or '.join(POLICIES)}", path=place)
     check_folder(path, place)
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import enum
+import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from umdp import __version__
 from umdp.automata import MemoryPolicy
@@ -17,8 +21,10 @@ from umdp.cli.outputs import check_folder, check_outputs, files_behind
 from umdp.cli.session import bounded, returned, seen
 from umdp.cli.terminal import plain, say, say_json
 from umdp.errors import FormatError, MissingExtra, ModelError
+from umdp.model import Policy
 from umdp.run import Store
-from umdp.run.opened import configuration, kept_policy
+from umdp.run.opened import configuration, kept_counts, kept_policy
+from umdp.spec import Spec
 from umdp.statements import with_codes
 from umdp.statements.text import nouns
 
@@ -37,7 +43,7 @@ class What(enum.StrEnum):
 
 WHAT = {
     ".csv": What.SNAPSHOTS, ".parquet": What.SNAPSHOTS, ".drn": What.MODEL, ".umb": What.MODEL, ".tra": What.MODEL,
-    ".nc": What.MODEL, ".txt": What.MODEL, ".json": What.POLICY,
+    ".nc": What.MODEL, ".txt": What.MODEL, ".json": What.POLICY, ".py": What.POLICY,
 }  # fmt: skip
 
 
@@ -86,7 +92,7 @@ class Show:
                 say(f"  from the log {config.read_from}")
                 for line in config.data.words():
                     say(f"    {line}")
-            say(*(_known(last) if last is not None else ["  nothing learned yet"]))
+            say(*(_known(last, Spec.parse(asked)) if last is not None else ["  nothing learned yet"]))
             if writer is not None:
                 say(f"  running now: {writer}")
             elif last is None or not last["reason"]:
@@ -102,17 +108,25 @@ def _made(version: str | None) -> str:
     return f"umdp {version or 'unknown'}" + ("" if version == __version__ else f" (this is {__version__})")
 
 
-def _known(last: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a row of a run says, a line each."""
+def _known(last: Mapping[str, Any], spec: Spec) -> Iterator[str]:
+    """Yield what a row of a run says of the property, a line each."""
+    guarantee, played = last["guarantee"], last.get("promise")
+    bound = last["lower"] if spec.rises else last["upper"]
+    shown = bounded(bound, at_least=spec.rises) if math.isfinite(bound) else "not bounded yet"
+    of = f"{spec.describe_value()}, with the policy found, is"
+    if played is not None and played["by"] == "evidence":
+        yield f"  {of} {_in_words(played)}"
+        yield f"  the learned model says {shown}, {guarantee['text']}"
+        guarantee = played["guarantee"]
+    elif guarantee["kind"] != "none":
+        yield f"  {of} {shown} {guarantee['text']}"
+    else:
+        yield f"  {of} {shown} on the learned model, {guarantee['text']}"
+    for line in guarantee["reasons"][1:]:  # the first is part of the label
+        yield f"  {'provided that' if guarantee['kind'] != 'none' else 'no guarantee:'} {line}"
     partial = ", the last one incomplete" if last.get("partial") else ""
     rounds = f"{last['iterations']} {nouns(last['iterations'], 'iteration')}"
-    yield f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}"
-    promise, guarantee = last.get("promise"), last["guarantee"]
-    if promise is not None and promise["by"] == "evidence":
-        yield f"  promised {_in_words(promise)}"
-        yield from (f"           {line}" for line in promise["guarantee"]["reasons"][1:])
-    yield f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({guarantee['text']})"
-    yield from (f"           {line}" for line in guarantee["reasons"][1:])
+    yield f"  after {seen(last['trajectories'], last['steps'])}, {rounds}{partial}"
     if "return_lower" in last:
         yield f"  return   {returned(last['return_lower'], last['return_upper'])}"
     if last["performance"] is not None:
@@ -125,7 +139,7 @@ def _in_words(promise: Mapping[str, Any]) -> str:
 
 
 def _show_learned(store: Store, name: str) -> None:
-    """Print what the source said, and the policy as a picture where its states have a place."""
+    """Print what the source said, and the policy: as a picture where its states have a place, otherwise as a table."""
     from umdp.model.sketch import sketch
 
     learned = store.learned()
@@ -139,8 +153,24 @@ def _show_learned(store: Store, name: str) -> None:
         picture = sketch(learned.policy) if draw is None else draw(learned.model, learned.policy)
     except ModelError:  # with parameters of its own it may be none of these
         picture = sketch(learned.policy)
-    if picture:
-        say("", *picture.split("\n"))
+    say("", *(picture.split("\n") if picture else _table(learned.policy, kept_counts(store, learned.model.graph))))
+
+
+def _table(policy: Policy, counts: NDArray[np.int64] | None) -> Iterator[str]:
+    """Yield a policy as a table: what it does in each state, from which step to which, and how often that was seen there."""
+    graph = policy.graph
+    tried = None if counts is None else np.add.reduceat(counts, graph.choice_ptr[:-1])
+    rows = [("state", "step", "action", "seen")]
+    for first, last, choice in policy.spans():
+        state = graph.state_name(int(graph.choice_state[choice]))
+        share = "" if policy.weight is None else f" ({policy.weight[choice]:.3g})"
+        steps = "" if policy.steps is None else str(first) if first == last else f"{first} to {last}"
+        seen_so = "" if tried is None else f"{tried[choice]:,}"
+        rows.append((state, steps, graph.action_name(choice) + share, seen_so))
+    shown = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in shown]
+    for row in zip(*shown, strict=True):
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _memories(policy: MemoryPolicy) -> Iterator[str]:
@@ -162,7 +192,7 @@ class Export:
     Arguments
     ---------
     file : FILE
-        .csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json: the policy.
+        .csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json .py and ...policy.csv: the policy.
 
     Options
     -------
@@ -173,6 +203,9 @@ class Export:
     --------
     # the policy
     umdp export grid.run policy.json
+    # as a table, and as a Python function that needs nothing else
+    umdp export grid.run policy.csv
+    umdp export grid.run policy.py
     # all snapshots as a table, over an older one
     umdp export grid.run snapshots.csv --force
     # the learned interval model, for PRISM
@@ -192,7 +225,8 @@ class Export:
     def write(self, *, aloud: bool) -> None:
         """Write the file; say what is in it, if that is wanted."""
         target = Path(self.file)
-        what = self.what or WHAT.get(target.suffix)
+        named = target.suffix == ".csv" and target.stem.lower().endswith("policy")
+        what = self.what or (What.POLICY if named else WHAT.get(target.suffix))
         if what is None:
             raise FormatError(f"say what to export with --what, or use one of {', '.join(WHAT)}", path=target)
         check_folder(target, target)

@@ -163,9 +163,10 @@ def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:
 
 
 def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None = None) -> None:
-    """Write a policy as .json or .csv: one decision per state (and step), with state and action names.
+    """Write a policy as .json, .csv or .py: one decision per state (and step), with state and action names.
 
-    What there is to know `about` it, such as its value and what is promised of that, is kept in .json files.
+    What there is to know `about` it, such as its value and what is promised of that, is kept in .json and .py files. A
+    .py file is a program with a function ``act(state, step=0)``; it is not read back.
 
     Examples
     --------
@@ -175,9 +176,9 @@ def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_policy(Policy(graph, [1, 2]), Path(folder, "policy.csv"))
     ...     print(Path(folder, "policy.csv").read_text())
-    step,number,state,action,choice,weight
-    ,0,0,go,1,1.0
-    ,1,1,stay,0,1.0
+    state,action,number,choice
+    0,go,0,1
+    1,stay,1,0
     """
     from umdp.io.policy_files import write_policy_file
 

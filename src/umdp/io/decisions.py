@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Policy
 
-__all__ = ["Decision", "Fitted", "decisions_of", "fit", "fit_policy"]
+__all__ = ["UNDONE", "Decision", "Fitted", "decisions_of", "fit", "fit_policy", "starts_before"]
 
 # What graphs made from data call a choice where there is nothing to decide: before an episode, after it, and where nobody knows.
 ENTRY, RESET = "start", "reset"
 NOBODYS = (RESET, "stay", "unknown")
+UNDONE = (RESET, "begin", "unknown")  # those that no process takes
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
@@ -209,6 +210,12 @@ def _shift(placed: Iterable[tuple[str, Decision]], graph: Graph) -> int:
     first, last = int(graph.state_ptr[graph.initial]), int(graph.state_ptr[graph.initial + 1])
     here = last - first == 1 and (graph.state_name(graph.initial), graph.action_name(first)) == (ENTRY, RESET)
     return int(here) - int(theirs)
+
+
+def starts_before(graph: Graph) -> bool:
+    """Whether the initial state is one before the process starts, so that its first step is none of the process."""
+    first, last = int(graph.state_ptr[graph.initial]), int(graph.state_ptr[graph.initial + 1])
+    return last - first == 1 and graph.action_name(first) in UNDONE
 
 
 def _named(graph: Graph) -> bool:

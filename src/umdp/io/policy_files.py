@@ -1,4 +1,4 @@
-"""Policies as JSON and CSV, with the names of states and actions."""
+"""Policies as JSON, CSV and Python, with the names of states and actions."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from umdp.automata import MemoryPolicy
 from umdp.errors import FormatError
-from umdp.io.decisions import Decision, Fitted, decisions_of, fit
+from umdp.io.decisions import UNDONE, Decision, Fitted, decisions_of, fit, starts_before
 from umdp.io.files import decode_text, load, sentence, store
 from umdp.model import Graph, Policy
+from umdp.model.interface import Interface
 
-__all__ = ["read_about", "read_policy_file", "read_remembered", "write_policy_file"]
+__all__ = ["POLICIES", "read_about", "read_policy_file", "read_remembered", "write_policy_file"]
 
-COLUMNS = ("step", "number", "state", "action", "choice", "weight")
+POLICIES = (".json", ".csv", ".py")
+COLUMNS = ("state", "action", "step", "weight", "number", "choice")
 REMEMBERED = ("memory", "number", "state", "action", "choice", "becomes")
 
 
@@ -50,14 +53,15 @@ class _File(msgspec.Struct, omit_defaults=True):
 
 
 def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | None = None) -> None:
-    """Write a policy as JSON or CSV, by the name's ending."""
+    """Write a policy as JSON, CSV or Python, by the name's ending."""
     if not isinstance(policy, MemoryPolicy) and policy.steps is None and MemoryPolicy.knows(policy):
         policy = MemoryPolicy.of(policy)
+    columns: tuple[str, ...]
     if isinstance(policy, MemoryPolicy):
         kind, columns, memory = "with memory", REMEMBERED, _memory(policy)
         states, decisions = policy.product.base.states, _remembered(policy)
     else:
-        kind, columns, memory = "deterministic", COLUMNS, None
+        kind, columns, memory = "deterministic", _columns(policy), None
         states, decisions = policy.graph.states, decisions_of(policy)
     if path.suffix == ".json":
         kind = kind if policy.weight is None else "randomised"
@@ -70,8 +74,67 @@ def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | Non
         writer.writerow(columns)
         writer.writerows([getattr(each, column) for column in columns] for each in decisions)
         store(path, buffer.getvalue().encode())
+    elif path.suffix == ".py":
+        if memory is not None or policy.weight is not None:
+            why = "remembers what happened" if memory is not None else "draws its actions"
+            raise FormatError(f"this policy {why}, which a table of states in Python cannot; write .json", path=path)
+        store(path, _program(policy, about or {}).encode())
     else:
-        raise FormatError("a policy is written as .json or .csv", path=path)
+        raise FormatError(f"a policy is written as {' or '.join(POLICIES)}", path=path)
+
+
+def _columns(policy: Policy) -> tuple[str, ...]:
+    """Return the columns that a table of a policy needs: numbers where names are missing or shared."""
+    graph = policy.graph
+    names = [graph.state_name(s) for s in range(graph.states)]
+    pairs = {(state, graph.action_name(choice)) for choice, state in enumerate(graph.choice_state.tolist())}
+    told = graph.state_names is not None or bool(graph.variables)
+    spared = set()
+    if told and graph.actions is not None and len(set(names)) == graph.states and len(pairs) == graph.choices:
+        spared |= {"number", "choice"}
+    spared |= {"step"} if policy.steps is None else set()
+    spared |= {"weight"} if policy.weight is None else set()
+    return tuple(column for column in COLUMNS if column not in spared)
+
+
+PROGRAM = '''"""A policy: what to do in each state{per_step}. It needs nothing but Python."""
+
+ABOUT = {about!r}
+
+POLICY = {{
+{rows}
+}}
+
+
+def act(state, step=0):
+    """Return the action in a state; KeyError for one that the policy does not know{at_step}."""
+    return POLICY[str(state)]{index}
+'''
+
+
+def _program(policy: Policy, about: Mapping[str, Any]) -> str:
+    """Return a policy as a program: actions by the names of states, as numbers where they are whole numbers."""
+    graph, given = policy.graph, policy.graph.interface or Interface.by_name(policy.graph)
+    assert policy.choice is not None
+    names = [graph.state_name(s) for s in range(graph.states)]
+    if len(set(names)) < len(names):
+        raise FormatError("states share a name, by which a policy in Python goes; write .json")
+    before = int(policy.steps is not None and starts_before(graph))
+    rows = []
+    for state, column in enumerate(np.atleast_2d(policy.choice).T[:, before:].tolist()):
+        alone = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
+        nobodys = state == graph.rest or (alone and graph.action_name(int(graph.state_ptr[state])) in UNDONE)
+        actions = [given.actions[choice] for choice in column]
+        if not nobodys and None not in actions:
+            rows.append(f"    {names[state]!r}: {actions[0] if policy.steps is None else tuple(actions)!r},")
+    stepped, known = (
+        policy.steps is not None,
+        msgspec.json.decode(msgspec.json.encode(about)),
+    )  # literals of Python, whatever it was
+    return PROGRAM.format(
+        per_step=" at each step, from 0" if stepped else "", about=known, rows="\n".join(rows),
+        at_step=", IndexError for a step beyond its last" if stepped else "", index="[step]" if stepped else "",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

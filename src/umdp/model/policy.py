@@ -201,6 +201,23 @@ class Policy:
             raise ModelError(f"the policy is for the steps 0 to {len(self.choice) - 1}, not for step {step}")
         return int(self.choice[step, state])
 
+    def spans(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (first step, last step, choice), state by state, for every choice that is taken, in runs of equal decisions.
+
+        Examples
+        --------
+        >>> graph = Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1], actions=["try", "go", "stay"])
+        >>> list(Policy(graph, [[0, 2], [0, 2], [1, 2]]).spans())
+        [(0, 1, 0), (2, 2, 1), (0, 2, 2)]
+        """
+        if self.choice is None:
+            yield from ((0, 0, choice) for choice in np.flatnonzero(self.weights() > 0).tolist())
+            return
+        for column in np.atleast_2d(self.choice).T:
+            ends = [*np.flatnonzero(np.diff(column)).tolist(), column.size - 1]
+            for first, last in zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True):
+                yield first, last, int(column[first])
+
     def rows(self) -> Iterator[tuple[int, int, str, str, float]]:
         """Yield (step, state number, state name, action name, weight) for every decision of positive weight."""
         for step in range(self.steps or 1):

@@ -25,7 +25,7 @@ from umdp.statements.text import facts_html, nouns
 if TYPE_CHECKING:
     from umdp.run.lock import Writer
 
-__all__ = ["OpenedRun", "configuration", "kept_policy", "open_run"]
+__all__ = ["OpenedRun", "configuration", "kept_counts", "kept_policy", "open_run"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,7 +231,7 @@ def open_run(path: str | Path) -> OpenedRun:
         graph = learned.model.graph if learned is not None else store.graph() if modern else None
         return OpenedRun(
             store.path, config, store.question or config.wording(), rows, store.writer(), learned, graph,
-            None if graph is None else _counts(store, graph), None if graph is None else _truth(store, graph),
+            None if graph is None else kept_counts(store, graph), None if graph is None else _truth(store, graph),
         )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def configuration(store: Store) -> Config:
         raise FormatError(f"the configuration of this run cannot be read ({error})", path=store.path) from None
 
 
-def _counts(store: Store, graph: Graph) -> NDArray[np.int64] | None:
+def kept_counts(store: Store, graph: Graph) -> NDArray[np.int64] | None:
     """Return how often each transition was seen, data of an incomplete iteration included."""
     state = store.state() or {}
     parts = [np.asarray(part) for part in (state.get("counts"), state.get("pending")) if part is not None]

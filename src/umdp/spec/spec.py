@@ -319,17 +319,7 @@ nature choosing the least favourable probabilities'
         """Return the question in one English line that names both players."""
         if self.filter is not None:
             return f"{self.filter.describe()}: {replace(self, filter=None).describe()}"
-        if self.kind == "T":
-            settled = "" if isinstance(self.formula, Reach) else "until it is settled that "
-            quantity, event = "expected number of steps", f"{settled}{self.formula.describe()}"
-        elif self.kind != "R":
-            quantity, event = "probability", f"of {self.formula.describe()}"
-        else:
-            earned = "earned" if self.aim == "average" or isinstance(self.formula, Instantaneous) else "accumulated"
-            until = "until it is settled that " if isinstance(self.formula, TemporalFormula) else ""
-            quantity, event = "expected reward", f"{earned} {until}{self.formula.describe()}"
-            if self.reward:
-                quantity += f' "{self.reward}"'
+        quantity, event = self._quantity()
         if self.agent is None:
             if self.threshold is None:
                 return f"the {quantity} {event}"
@@ -341,6 +331,28 @@ nature choosing the least favourable probabilities'
             favour = "most" if self.nature is self.agent else "least"
             text += f", nature choosing the {favour} favourable probabilities"
         return text if self.threshold is None else f"whether {text}, is {self.threshold.describe()}"
+
+    def describe_value(self) -> str:
+        """Return what the value of one policy is, in words.
+
+        Examples
+        --------
+        >>> Spec.parse('Pmin=? [ F<=20 "failed" ]').describe_value()
+        'the probability of reaching "failed" within 20 steps'
+        """
+        return "the " + " ".join(self._quantity())
+
+    def _quantity(self) -> tuple[str, str]:
+        """Return the kind of number that is asked for, and of what."""
+        if self.kind == "T":
+            settled = "" if isinstance(self.formula, Reach) else "until it is settled that "
+            return "expected number of steps", f"{settled}{self.formula.describe()}"
+        if self.kind != "R":
+            return "probability", f"of {self.formula.describe()}"
+        earned = "earned" if self.aim == "average" or isinstance(self.formula, Instantaneous) else "accumulated"
+        until = "until it is settled that " if isinstance(self.formula, TemporalFormula) else ""
+        quantity = "expected reward" if not self.reward else f'expected reward "{self.reward}"'
+        return quantity, f"{earned} {until}{self.formula.describe()}"
 
     def error(self, problem: str, remedy: str = "") -> SpecError:
         """Return the error that points at this property where it was written."""
