@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -183,3 +184,30 @@ def test_in_python_rejected_rows_are_not_written_over_the_log_either(full):
     with pytest.raises(FormatError, match="the log is read from this file; write rejected rows to another"):
         Log("log.csv", on_error="skip", rejected="log.csv")
     assert (full / "log.csv").read_text() == LOG
+
+
+def test_a_run_is_written_over_only_when_told_and_nothing_of_it_is_left(umdp, full):
+    assert umdp(*GRID, "--out", "a.run").code == 0
+    before = everything(full)
+    code, out, err = umdp(*GRID, "--out", "a.run")
+    assert (code, out) == (2, "")
+    assert "--out a.run: this file is there already; choose another name, say --force, or `umdp resume` it" in err
+    assert everything(full) == before
+    for side in ("-wal", "-shm"):  # as a run that was killed leaves them
+        (full / f"a.run{side}").write_bytes(b"of the run before")
+    other = ("learn", "chain", "--trajectories", "5", "--quiet", "--out", "a.run", "--force")
+    assert umdp(*other).code == 0
+    assert json.loads(umdp("show", "a.run", "--json").out)["last"]["trajectories"] == 5
+    assert "on chain" in umdp("show", "a.run").out
+    assert umdp("resume", "a.run", "--trajectories", "7", "--quiet").code == 0
+
+
+def test_a_run_that_is_being_written_is_not_written_over(umdp, full):
+    from umdp.run import Store
+
+    with Store.create("a.run", {"model": "grid"}):
+        code, _, err = umdp(*GRID, "--out", "a.run", "--force")
+    assert code == 2
+    assert "this run is being written by process" in err
+    with Store.open("a.run") as store:
+        assert store.config == {"model": "grid"}

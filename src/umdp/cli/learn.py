@@ -163,7 +163,7 @@ class Learn(Limits, LogOptions, RunOptions):
                 return session.go(run, config)
             truth = None if run.source.truth is None or config.switch is not None else run.source.truth.probability
             more = {"property": str(run.spec), "fingerprint": fingerprint(config, run), "truth": truth}
-            with Store.create(file, config.plain(), run.source.graph, **more) as store:
+            with Store.create(file, config.plain(), run.source.graph, force=self.force, **more) as store:
                 status = session.go(run, config, store)
             self._write(file)
             return status

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from umdp.errors import FormatError
 from umdp.run import Config
+from umdp.run.store import RUN_IS_THERE
 from umdp.source.resolve import is_plugin, plugin_file
 
 __all__ = ["check_folder", "check_outputs", "check_policy_file", "files_behind", "files_read"]
@@ -38,13 +39,14 @@ def check_outputs(
             raise FormatError(
                 "this file is read, and what is read is never written over; choose another name", path=place
             )
-        if file.exists() and option != "--out":  # a run that is there is refused where runs are made
+        if file.exists():
             if file.is_dir():
                 raise FormatError("this is a folder; name a file in it", path=place)
             if not file.is_file():
                 raise FormatError("this is no ordinary file; choose another name", path=place)
             if not force:
-                raise FormatError("this file is there already; choose another name, or say --force", path=place)
+                there = "this file is there already; choose another name, or say --force"
+                raise FormatError(RUN_IS_THERE if option == "--out" else there, path=place)
         other = taken.setdefault(file.resolve(), option)
         if other != option:
             raise FormatError(f"{other} is to be written to the same file; choose another name", path=place)

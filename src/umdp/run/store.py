@@ -33,6 +33,7 @@ TABLES = {
 }
 LARGEST = 1 << 24  # decisions of a policy that depends on the step, above which it is not kept
 NO_MODEL = "this run has format 1, which does not hold its model; `umdp resume` brings it up to date"
+RUN_IS_THERE = "this file is there already; choose another name, say --force, or `umdp resume` it"
 NOTHING = "nothing has been learned in this run yet; `umdp resume` it"
 DAMAGED = "this run is damaged: {what}; what is in it cannot be relied on. Use a copy of it, or start a new run"
 
@@ -82,8 +83,16 @@ class Store:
     # -- opening ---------------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: str | Path, config: Mapping[str, Any], graph: Graph | None = None, **more: Any) -> Self:
-        """Start a new file, under its name only once it is whole; one that is there already is an error.
+    def create(
+        cls,
+        path: str | Path,
+        config: Mapping[str, Any],
+        graph: Graph | None = None,
+        *,
+        force: bool = False,
+        **more: Any,
+    ) -> Self:
+        """Start a new file, under its name only once it is whole; one that is there already is an error, unless told.
 
         Parameters
         ----------
@@ -91,22 +100,30 @@ class Store:
         config : mapping
             The configuration, as plain data.
         graph : Graph, optional
+        force : bool
+            Whether to take the place of a file that is there; not of a run that is being written.
         **more
             What else to keep of the run: property, fingerprint, truth.
         """
         path = Path(path)
-        there = FormatError("this file is there already; choose another name, or `umdp resume` it", path=path)
-        if path.exists() or path.is_symlink():
+        there = FormatError(RUN_IS_THERE, path=path)
+        if not force and (path.exists() or path.is_symlink()):
             raise there
         if not path.parent.is_dir():
             raise FormatError(f"the folder {path.parent} does not exist; create it first", path=path)
         lock = Lock.acquire(path)
         new = path.with_name(f"{path.name}-new")
         try:
-            _remove(new, *(Path(f"{each}{side}") for each in (path, new) for side in SIDES))
+            _remove(new, *(Path(f"{new}{side}") for side in SIDES))
             _write(new, {"config": dict(config), "graph": None if graph is None else graph_to_data(graph), **more})
+            _remove(
+                *(Path(f"{path}{side}") for side in SIDES)
+            )  # what is left of a run of this name is no part of this one
             try:
-                os.link(new, path)
+                if force:
+                    os.replace(new, path)
+                else:
+                    os.link(new, path)
             except FileExistsError:
                 raise there from None
             except OSError:  # a file system without links; nobody else of ours is here
