@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -250,3 +251,16 @@ def test_choices_are_tied_by_a_function_of_ones_own(umdp, tmp_path, monkeypatch)
     (tmp_path / "other.py").write_text(TIES)
     assert "it must be a function" in umdp("learn", "chain", "--tie", "other.py:wrong", *arguments).err
     assert "states" not in umdp("learn", "chain", "--tie", "other.py:partly", *arguments).err
+
+
+@pytest.mark.parametrize("end", [("--trajectories", "20"), ("--until", "<=1000"), ("--steps", "500")])
+def test_a_run_that_has_reached_its_end_says_how_to_go_on(umdp, end):
+    umdp("learn", "chain", "--out", "a.run", "--quiet", *end)
+    seen = json.loads(umdp("show", "a.run", "--json").out)["last"]["trajectories"]
+    code, out, _ = umdp("resume", "a.run", "--quiet")
+    assert code == 0
+    (line,) = [line for line in out.splitlines() if "nothing was added: to go on, add --trajectories" in line]
+    more = re.search(r"--trajectories (\d+)", line).group(1)
+    again = umdp("resume", "a.run", "--quiet", "--trajectories", more)
+    assert "nothing was added" not in again.out
+    assert json.loads(umdp("show", "a.run", "--json").out)["last"]["trajectories"] == int(more) == 2 * seen

@@ -69,7 +69,21 @@ class Resume(Limits):
             if config != before:
                 run.state.ended = False  # a log may have grown since
                 store.amend(config.plain())
-            return Session(self.json, self.quiet, path=self.path).go(run, config, store)
+            before_now = (run.state.trajectories, run.state.steps)
+            status = Session(self.json, self.quiet, path=self.path).go(run, config, store)
+            if status == 0 and before_now == (run.state.trajectories, run.state.steps) and not self.json:
+                say(f"  {_how_to_go_on(run, config)}")
+            return status
+
+
+def _how_to_go_on(run: LearningRun, config: Config) -> str:
+    """Return what to add to a run that had ended before it was resumed, so that it goes on."""
+    if run.settings.decided:
+        return "nothing was added: no data change this answer"
+    more = f"--trajectories {max(2 * run.state.trajectories, 1)}, or another end, which replaces the one it has reached"
+    if run.state.ended:
+        return f"nothing was added: where there are more rows in {config.read_from} by now, read them with {more}"
+    return f"nothing was added: to go on, add {more}"
 
 
 def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
