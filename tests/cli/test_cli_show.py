@@ -113,6 +113,16 @@ def test_who_decides_is_said_as_the_model_has_it(umdp, folder):
     assert "it has no intervals" in out
 
 
+def test_intervals_that_a_formula_does_not_reach_are_still_the_models(umdp, folder):
+    """The product with the automaton ends where the formula is settled: here in the first state, before any interval."""
+    (folder / "chain.tra").write_text("2 3\n0 0 [0.2,0.5]\n0 1 [0.5,0.8]\n1 1 1\n")
+    (folder / "chain.lab").write_text('0="init" 1="goal"\n0: 0\n1: 1\n')
+    out = umdp("check", "chain.tra", 'Pmaxmin=? [ (X "goal") & (G "goal") ]').out
+    assert "(2 uncertain)" in out
+    assert "nature choosing the least favourable probabilities\n" in out
+    assert "it has no intervals" not in out
+
+
 def test_an_evaluated_policy_is_named(umdp):
     umdp("check", "examples/rover.tra", COST, "--policy", "best.json")
     out = umdp("check", "examples/rover.tra", COST, 'P>=0.1 [ F<=9 "base" ]', "--evaluate", "best.json").out

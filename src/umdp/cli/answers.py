@@ -48,7 +48,7 @@ class Report:
     def __init__(self, request: Check, checked: Checked) -> None:
         self.answers: list[Answer] = []
         self._about = tuple(checked.notes)
-        self._request, self._origin = request, checked.origin
+        self._request, self._origin, self._model = request, checked.origin, checked.model
         self._title = f"{request.model}: {_kind(checked.model)} with {_sizes(checked.model)}"
         if self._origin is not None:
             seen = self._origin.trajectories
@@ -85,7 +85,7 @@ class Report:
         for answer in self.answers:
             yield ""
             yield str(answer.solution.asked)
-            yield f"  {_describe(answer.solution, self._request.evaluate)}"
+            yield f"  {_describe(answer.solution, self._model, self._request.evaluate)}"
             value, lower, upper, width = numbers(answer.solution.bracket)
             yield f"  value    {value}"
             yield f"  bracket  {lower} .. {upper}"
@@ -127,7 +127,9 @@ class Report:
         table.add_column("answer", no_wrap=True)
         for answer in self.answers:
             cell = as_text(answer.solution.asked, style="bold")
-            cell.append(f"\n{one_line(_describe(answer.solution, self._request.evaluate))}", style="not bold dim")
+            cell.append(
+                f"\n{one_line(_describe(answer.solution, self._model, self._request.evaluate))}", style="not bold dim"
+            )
             for note in self._notes(answer):
                 cell.append(f"\n{one_line(note)}", style="not bold yellow")
             if answer.policy is not None:
@@ -269,16 +271,17 @@ def _remembering(product: Product) -> str:
     return f"in the product with an automaton of {memories:,} {nouns(memories, 'state')}: {_sizes(product.model)}"
 
 
-def _describe(solution: Solution, evaluated: str | None = None) -> str:
+def _describe(solution: Solution, model: MDP | IntervalMDP, evaluated: str | None = None) -> str:
     """Return the question in words that name both players, as they are in this model.
 
     Parameters
     ----------
     solution : Solution
+    model : the model that was asked about; a temporal formula is answered in a product, which may hold a part of it only
     evaluated : str, optional
         The file of the policy whose value was asked for instead of the best one.
     """
-    spec, model = solution.asked, solution.model
+    spec = solution.asked
     text = spec.describe()
     uncertain = isinstance(model, IntervalMDP) and bool((model.lower < model.upper).any())
     if evaluated is not None:
