@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import umdp.io as umdp_io
 from umdp import IntervalMDP, Rewards, solve
 from umdp.cli import run
 from umdp.statements import Refusal
@@ -25,13 +28,56 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_certificate_says_what_it_proves(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", str(proof)]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("valid: the value of Pmaxmin")
-    assert "the policy in the file reaches at least" in printed
+    first, title, value, policy = printed.splitlines()
+    assert (first, title) == ("valid", "proved:")
+    assert value.startswith("  - the value of Pmaxmin")
+    assert value.endswith(", for the model in the file")
+    assert policy.endswith(", for the model in the file")
+    assert policy.startswith("  - the policy in the file reaches at least")
     assert run(["verify", str(proof), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"valid", "claim", "property", "lower", "upper", "level", "assumed", "refused"}
     assert found["valid"] is True
     assert found["lower"] <= 0.7766836512 <= found["upper"]
+
+
+def test_the_model_is_compared_with_a_file(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", str(proof), "--model", ROVER]) == 0
+    assert f"the model is that of {ROVER}" in capsys.readouterr().out
+    model = umdp_io.read(ROVER)
+    lower, upper = model.lower.copy(), model.upper.copy()
+    at = int(np.flatnonzero(lower < upper)[5])
+    lower[at] += (upper[at] - lower[at]) / 1024
+    choice = int(np.searchsorted(model.choice_ptr, at, side="right")) - 1
+    base = np.flatnonzero(model.labels["base"])
+    others = {
+        f"state {model.state_name(int(model.choice_state[choice]))}, action {model.action_name(choice)}: the lower bound of":
+            replace(model, lower=lower),
+        "the labels differ": replace(model, labels={**model.labels, "base": base[:-1]}),
+        "the initial differs": replace(model, initial=1),
+    }  # fmt: skip
+    for said, other in others.items():
+        file = str(tmp_path / "other.umb")
+        umdp_io.write(other, file)
+        assert run(["verify", str(proof), "--model", file]) == 1
+        assert f"NOT the model of {file}: {said}" in capsys.readouterr().out
+        assert run(["verify", str(proof), "--model", file, "--json"]) == 1
+        assert json.loads(capsys.readouterr().out)["difference"].startswith(said)
+    unasked = replace(model, labels={**model.labels, "seen": [1]})
+    umdp_io.write(unasked, file)
+    assert run(["verify", str(proof), "--model", file]) == 0
+
+
+def test_what_is_taken_on_trust_is_a_list_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "proof.json")
+    assert run(["learn", "aircraft", "--confidence", "0.9", "--trajectories", "50", "-q", "--certificate", path]) == 0
+    capsys.readouterr()
+    assert run(["verify", path, "--json"]) == 0
+    assumed = [each["text"] for each in json.loads(capsys.readouterr().out)["assumed"]]
+    assert run(["verify", path]) == 0
+    proved, trusted = capsys.readouterr().out.split("taken on trust:\n")
+    assert trusted.splitlines() == [f"  - {each}" for each in assumed]
+    assert "  - with probability at least 0.89999" in proved
 
 
 def test_a_changed_certificate_is_refused_with_the_part_that_fails(

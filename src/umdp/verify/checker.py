@@ -64,11 +64,31 @@ class Verdict:
         text = self.said or self._about_the_model()
         return f"{text}; taken on trust: {'; '.join(each.text for each in self.assumed)}" if self.assumed else text
 
-    def _about_the_model(self) -> str:
-        text = f"the value of {self.asked} lies between {self.lower!r} and {self.upper!r}"
+    @property
+    def proved(self) -> tuple[str, ...]:
+        """What is proved, a line each; nothing where the file proves nothing."""
+        if not self.valid:
+            return ()
+        if self.said:
+            return (self.said,)
+        parts = [f"{part}, for the model in the file" for part in self._parts()]
+        if self.level is None:
+            return tuple(parts)
+        return (
+            f"with probability at least {self.level!r} over the data, the process lies in the model of the file",
+            *parts,
+        )
+
+    def _parts(self) -> list[str]:
+        """Return what is proved of the model in the file."""
+        parts = [f"the value of {self.asked} lies between {self.lower!r} and {self.upper!r}"]
         if self.policy:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
-            text += f", and the policy in the file reaches {side}"
+            parts.append(f"the policy in the file reaches {side}")
+        return parts
+
+    def _about_the_model(self) -> str:
+        text = ", and ".join(self._parts())
         if self.level is None:
             return f"{text}, for the model in the file"
         return (
