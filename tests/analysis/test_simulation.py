@@ -372,3 +372,32 @@ def test_the_steps_of_a_policy_are_those_of_the_environment(here: Path, capsys: 
     for wrong in (-1, 3):
         with pytest.raises(ModelError, match=f"for the steps 0 to 2 of the environment, not for step {wrong}"):
             policy.act(0, wrong)
+
+
+GUESS = """
+import gymnasium
+
+class Guess(gymnasium.Env):
+    observation_space, action_space = gymnasium.spaces.Discrete(10**6), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        lucky = self.np_random.random() < 0.75
+        return int(self.np_random.integers(1, 10**6)), 1.0 if lucky == bool(action) else -1.0, True, False, {}
+"""  # one guess, after which the observation is another each time: where episodes end is told by the reward alone
+
+
+def test_ends_that_are_alike_are_known_by_a_run_as_well(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mean of ±1 with 3 in 4 is 1/2; every episode ends in a state that the policy knows."""
+    (here / "guess.py").write_text(GUESS)
+    learned("guess.py:Guess", 'Rmax=? [ F "terminated" ]', "--trajectories", "200")
+    capsys.readouterr()
+    assert run(["simulate", "a.run", "--trust", "--episodes", "400", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["quantity"], row["unseen"], row["cut"]) == ("return", 0, 0)
+    assert row["lower"] < 0.5 < row["upper"]
+    assert run(["simulate", "a.run", "--trust", "--episodes", "50"]) == 0
+    assert "knows nothing of" not in capsys.readouterr().out

@@ -322,7 +322,10 @@ class Simulation:
             )
         if self.unseen:
             then = "which counts as the worst" if self.quantity == "probability" else "where it acted at random"
-            said.append(f"{'':<{width}}  {self.unseen:,} met a state the policy knows nothing of, {then}")
+            said.append(
+                f"{'':<{width}}  {self.unseen:,} met a state the policy knows nothing of, {then}: it was not seen while the "
+                "policy was learned; learn for longer"
+            )
         return said
 
     def _safe(self, digits: int) -> str:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError, UnhashableState
 from umdp.model.rewards import TERMINATED
 
-__all__ = ["Interface", "brief", "freeze"]
+__all__ = ["END", "Interface", "brief", "freeze"]
+
+END = "end"  # what a state is called that stands for all in which episodes end, where these are alike
 
 
 class NamedStates(Protocol):
@@ -89,7 +91,7 @@ class Interface:
             return self.number.get(self.ended(key, reward), -1)
         kind = "goal" if reward > 0 else "fail"
         ends = graph.labels.get(TERMINATED)
-        for name in (f"{key} {kind} {reward:g}", f"{key} {kind}", str(key)):
+        for name in (f"{of}{more}" for of in (key, END) for more in (f" {kind} {reward:g}", f" {kind}", "")):
             found = graph.find_state(name)
             if found >= 0 and (ends is None or ends[found]):
                 return found

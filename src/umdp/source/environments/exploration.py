@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
+from umdp.model.interface import END
 from umdp.model.reward_units import reward_structures
 from umdp.source.environments.protocol import Move, Protocol, name_of, random_episode
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
@@ -257,7 +258,7 @@ def _namer(seen: ObservedGraph) -> Callable[[Any], str]:
         if isinstance(state, Entry):
             return "start"
         if isinstance(state, Ended):
-            return "end" if state.observation is None else str(state.observation)
+            return END if state.observation is None else str(state.observation)
         return str(state)
 
     def brief(state: Any) -> str:
