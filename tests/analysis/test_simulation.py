@@ -394,7 +394,10 @@ def test_ends_that_are_alike_are_known_by_a_run_as_well(here: Path, capsys: pyte
     """The mean of ±1 with 3 in 4 is 1/2; every episode ends in a state that the policy knows."""
     (here / "guess.py").write_text(GUESS)
     learned("guess.py:Guess", 'Rmax=? [ F "terminated" ]', "--trajectories", "200")
-    capsys.readouterr()
+    assert run(["show", "a.run", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out.splitlines()[-1])["last"]
+    assert shown["return_lower"] == pytest.approx(shown["lower"] - 1)  # in the units of the environment, -1 to 1
+    assert -1 <= shown["return_lower"] < 0.5
     assert run(["simulate", "a.run", "--trust", "--episodes", "400", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert (row["quantity"], row["unseen"], row["cut"]) == ("return", 0, 0)

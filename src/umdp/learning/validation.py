@@ -10,6 +10,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from umdp.errors import ModelError
 from umdp.model import REST, Graph, Units
 from umdp.model.beginnings import check_one_initial
@@ -106,7 +108,8 @@ def units_of(graph: Graph, spec: Spec) -> Units | None:
         if bounded or TERMINATED not in graph.labels:
             return None
         goal = spec.formula.reachability().goal.evaluate(graph)
-        if (goal & ~graph.labels[TERMINATED]).any():
+        # An outcome never seen, where the property takes it for the end, pays what the worst end pays: nothing that is added.
+        if (goal & ~graph.labels[TERMINATED] & ~np.asarray(graph.labels.get(REST, False))).any():
             return None
     return units
 
