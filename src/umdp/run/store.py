@@ -84,26 +84,12 @@ class Store:
 
     @classmethod
     def create(
-        cls,
-        path: str | Path,
-        config: Mapping[str, Any],
-        graph: Graph | None = None,
-        *,
-        force: bool = False,
-        **more: Any,
+        cls, path: str | Path, config: Mapping[str, Any], graph: Graph | None = None, force: bool = False, **more: Any
     ) -> Self:
         """Start a new file, under its name only once it is whole; one that is there already is an error, unless told.
 
-        Parameters
-        ----------
-        path : str or path
-        config : mapping
-            The configuration, as plain data.
-        graph : Graph, optional
-        force : bool
-            Whether to take the place of a file that is there; not of a run that is being written.
-        **more
-            What else to keep of the run: property, fingerprint, truth.
+        `config` is plain data; `more` is what else to keep of the run: property, fingerprint, truth. With `force` it takes the
+        place of a file that is there, but not of a run that is being written.
         """
         path = Path(path)
         there = FormatError(RUN_IS_THERE, path=path)
@@ -116,14 +102,9 @@ class Store:
         try:
             _remove(new, *(Path(f"{new}{side}") for side in SIDES))
             _write(new, {"config": dict(config), "graph": None if graph is None else graph_to_data(graph), **more})
-            _remove(
-                *(Path(f"{path}{side}") for side in SIDES)
-            )  # what is left of a run of this name is no part of this one
+            _remove(*(Path(f"{path}{side}") for side in SIDES))  # left of a run of this name
             try:
-                if force:
-                    os.replace(new, path)
-                else:
-                    os.link(new, path)
+                (os.replace if force else os.link)(new, path)
             except FileExistsError:
                 raise there from None
             except OSError:  # a file system without links; nobody else of ours is here
