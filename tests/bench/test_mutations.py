@@ -53,7 +53,7 @@ def test_every_function_of_the_judge_is_changed() -> None:
     for path in (PACKAGE / JUDGE).glob("*.py"):
         changed = {mutant.line for module, mutant in found if module == path.name}
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and node.name != "refused":  # there is nothing in it to change
+            if isinstance(node, ast.FunctionDef) and node.name not in ("refused", "of"):  # nothing in it can be changed
                 assert changed & set(range(node.lineno, (node.end_lineno or node.lineno) + 1)), node.name
 
 

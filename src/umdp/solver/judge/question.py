@@ -252,12 +252,12 @@ def answer_of(case: JudgedObjective, low: TwoPart, high: TwoPart, states: Array 
 
 def rounded_sum(base: Array, offset: Array, up: bool) -> Array:
     """Return ``base + offset``, rounded up or down where it is not a number itself."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         total = base + offset
         shift = total - base
         lost = (base - (total - shift)) + (offset - shift)
         outside = lost > 0 if up else lost < 0
-    return np.where(outside, np.nextafter(total, np.inf if up else -np.inf), total)
+        return np.where(outside, np.nextafter(total, np.inf if up else -np.inf), total)
 
 
 def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
