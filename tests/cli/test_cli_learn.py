@@ -215,7 +215,7 @@ def test_a_model_and_a_learner_of_ones_own(umdp, folder):
     assert asked.code == 2
     assert "the learner Wilson" in asked.err
     assert "the file here is the same" in asked.err
-    assert umdp("resume", "own.run", "--quiet", "--trust").out == result.out
+    assert umdp("resume", "own.run", "--quiet", "--trust").out.startswith(result.out)
     missing = umdp("learn", "examples/own/ferry.py:boat", 'Pmax=? [ F "home" ]')
     assert missing.err == "error: examples/own/ferry.py: there is no 'boat' in this file\n"
 
