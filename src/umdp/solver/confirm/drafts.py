@@ -71,7 +71,7 @@ class _Defence:
         base, offset = (np.require(part, requirements="W") for part in (self.given.low if below else self.given.high))
         if margin:
             stays = np.isinf(base) if reward or not below else (base == 1.0) & (offset == 0.0)
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore", over="ignore"):
                 factor = np.where(stays, 1.0, 1.0 - margin if below else 1.0 + margin)
                 base, offset = base * factor, offset * factor
         whole = not margin and self.given.low[1] is self.given.high[1]  # there are no second parts

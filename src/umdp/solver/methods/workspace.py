@@ -144,9 +144,10 @@ class Workspace:
         for side, sign, base, rest in ((0, -1.0, bounds.low, bounds.low_rest), (1, 1.0, bounds.high, bounds.high_rest)):
             # Where a bound is 0 there is nothing to widen, however little is known of what it leads to.
             total = base + rest
-            wider = np.multiply(more, total, out=np.zeros_like(total), where=total > 0.0)
-            self.parts[side][1, inner], self.parts[side][2, inner] = base, rest + sign * wider
-            found.append(np.where(rest == 0.0, base, np.nextafter(total, sign * np.inf)))
+            with np.errstate(over="ignore"):  # beyond the largest double is infinity
+                wider = np.multiply(more, total, out=np.zeros_like(total), where=total > 0.0)
+                self.parts[side][1, inner], self.parts[side][2, inner] = base, rest + sign * wider
+                found.append(np.where(rest == 0.0, base, np.nextafter(total, sign * np.inf)))
         return found[0], found[1]
 
     def sweeping(self, *, cold: bool) -> Sweeping:
