@@ -58,7 +58,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("row", WRITTEN.values(), ids=WRITTEN)
-def test_the_command_line_says_one_line(row, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_says_a_line_for_each_thing(row, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = original(row.original)
     row.change(content)
     path = tmp_path / "forged.json"
@@ -69,7 +69,9 @@ def test_the_command_line_says_one_line(row, tmp_path: Path, capsys: pytest.Capt
     assert "bug" not in shown.err
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", shown.out + shown.err)
     if status < 2:
-        assert shown.out.count("\n") == 1
+        verdict = verify(path)
+        parts = (verdict.proved, verdict.assumed) if verdict.valid else ()
+        assert shown.out.count("\n") == 1 + sum(len(part) + 1 for part in parts if part)
 
 
 def test_the_table_has_these_rows() -> None:

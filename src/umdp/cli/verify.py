@@ -15,6 +15,7 @@ from umdp.errors import FormatError
 from umdp.model import MDP, IntervalMDP
 from umdp.solver.proof.certificate import Certificate, model_part
 from umdp.spec import Spec
+from umdp.statements.text import one_line
 from umdp.verify import Verdict, verify
 from umdp.verify.document import load
 
@@ -115,7 +116,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for title, said in ("proved", verdict.proved), ("taken on trust", tuple(each.text for each in verdict.assumed)):
         if said:
             yield f"{title}:"
-            yield from (f"  - {each}" for each in said)
+            yield from (f"  - {one_line(each)}" for each in said)
 
 
 def write_certificate(certificate: Certificate, path: str) -> None:
