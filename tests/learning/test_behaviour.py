@@ -153,3 +153,22 @@ def test_a_run_that_goes_on_accounts_as_if_it_had_not_stopped(tmp_path: Path) ->
             pass
         second.restore(first.checkpoint())
         assert [each.row() for each in proceed(second, StoppingCriteria())][-1] == expected[-1]
+
+
+def test_a_log_is_accounted_for_by_its_last_run_alone(tmp_path: Path) -> None:
+    """One source for a run with an account, one without, one with another question: each as with a source of its own."""
+    path = write(tmp_path / "log.csv", play(3, 200, 8, lambda day, rng: rng.random() < 0.5))
+
+    def opened() -> Log:
+        return Log(path, labels={"failed": ["failed"], "worn": ["worn"]}, initial="new", terminal=["failed"])
+
+    shared = opened()
+    for asked, behaviour in ((WITHIN, True), (WITHIN, False), ('Pmax=? [ F "worn" ]', True), (WITHIN, True)):
+        runs = [
+            LearningRun(source, Spec.parse(asked), ConfidenceSequence(0.05), behaviour=behaviour)
+            for source in (shared, opened())
+        ]
+        found = [[each.row() for each in proceed(run, StoppingCriteria())] for run in runs]
+        assert found[0] == found[1]
+        runs[0].restore(runs[1].checkpoint())
+        assert runs[0].snapshot().row() == runs[1].snapshot().row()

@@ -46,17 +46,19 @@ class BehaviourValue:
     Attributes
     ----------
     bracket : bounds from both sides, at all times at once
-    trajectories : how many say so, and how many of them were cut off before that was decided
+    trajectories, undecided : how many say so, and how many of them were cut off before that was decided
+    level : the probability with which they hold, together with what the learner claims
     """
 
     bracket: Bracket
     trajectories: int
     undecided: int
+    level: float
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
         bounds = {"lower": self.bracket.lower, "upper": self.bracket.upper}
-        return {**bounds, "trajectories": self.trajectories, "undecided": self.undecided}
+        return {**bounds, "trajectories": self.trajectories, "undecided": self.undecided, "level": self.level}
 
     def improvement(self, bound: float, *, rises: bool) -> float:
         """Return by how much a policy that is worth at least (at most) so much is better than the behaviour, at least."""
@@ -65,7 +67,7 @@ class BehaviourValue:
     def in_words(self, initial: str, improvement: float | None, *, rises: bool) -> list[Statement]:
         """Return what the behaviour is worth, and whether the policy is better, by how much at least; None: nobody can tell."""
         ends = _shown(self.bracket.lower, at_least=True), _shown(self.bracket.upper, at_least=False)
-        seen = {"trajectories": self.trajectories, "undecided": self.undecided, "initial": initial}
+        seen = {"trajectories": self.trajectories, "undecided": self.undecided, "initial": initial, "level": self.level}
         notes = [say(DiagnosticCode.BEHAVIOUR, lower=ends[0], upper=ends[1], **seen)]
         if improvement is not None and improvement > 0.0:
             return [*notes, say(DiagnosticCode.BETTER, by=_shown(improvement, at_least=True), smaller=not rises)]
@@ -121,9 +123,8 @@ class LoggedBehaviour:
             return float(ends[0])
 
         # The mixture is of both sides: either end of what was decided, and what was not moves them outwards.
-
         low, high = least(held), 1.0 - least(count - held - open_)
-        return BehaviourValue(Bracket(low, min(float(np.nextafter(high, 2.0)), 1.0)), count, open_)
+        return BehaviourValue(Bracket(low, min(float(np.nextafter(high, 2.0)), 1.0)), count, open_, self.level)
 
     def claimed(self, claim: Guarantee) -> Guarantee:
         """Return what a learner claims, with the probability that it and these bounds hold."""
@@ -138,15 +139,20 @@ class LoggedBehaviour:
         self.seen[:] = state
 
 
-def behaviour_of(source: Source, spec: Spec, learner: Learner) -> tuple[Learner, LoggedBehaviour | None]:
+def behaviour_of(
+    source: Source, spec: Spec, learner: Learner, *, wanted: bool
+) -> tuple[Learner, LoggedBehaviour | None]:
     """Return the learner with what is left to it of its error rate, and the account of a log's behaviour with the rest.
 
-    There is no account where nobody tells what was recorded, one after another, or that does not say what the property asks.
+    There is no account unless it is `wanted`, nor where nobody tells what was recorded, one after another, or where that does not
+    say what the property asks. The account that an earlier run of the same source kept ends in any case.
     """
     process, claim, rate = process_of(source), learner.claim, ERROR_RATE
-    flow = None if source.product is not None else flow_of(process.graph, spec, drawn=process.draws_start)
+    process.follow(None)
+    told = wanted and source.product is None
+    flow = flow_of(process.graph, spec, drawn=process.draws_start) if told else None
     level, left = 1.0 - rate, learner
-    if claim.holds and claim.level is not None:
+    if flow is not None and claim.holds and claim.level is not None:
         less = set_aside(learner, SHARE)
         if less is None:
             return learner, None

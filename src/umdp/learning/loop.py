@@ -200,8 +200,7 @@ class LearningRun:
         horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
-        unlogged = self.source.interactive or not self.behaviour
-        learner, self._behaviour = (learner, None) if unlogged else behaviour_of(self.source, self.spec, learner)
+        learner, self._behaviour = behaviour_of(self.source, self.spec, learner, wanted=self.behaviour)
         learner = learner.bind(graph, known.choices, graph_known=self.source.graph_known)
         if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
             decided = decided | resting(graph, known.spent, learner.lower)

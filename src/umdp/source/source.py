@@ -228,7 +228,7 @@ class Source(ABC):
         """The process where it is known, and what it becomes, if it changes."""
         return () if self.truth is None else (self.truth,)
 
-    def follow(self, behaviour: RowFollower) -> bool:
+    def follow(self, behaviour: RowFollower | None) -> bool:
         """Have rows that others recorded accounted for while they are read; return whether there are such."""
         return False
 

@@ -133,10 +133,11 @@ def _both_signs(
     return f"rewards have both signs ({paid}) and are {ask}"
 
 
-def _behaviour(lower: float, upper: float, trajectories: int, undecided: int, initial: str) -> str:
+def _behaviour(lower: float, upper: float, trajectories: int, undecided: int, initial: str, level: float) -> str:
     cut = "" if not undecided else f", of which {undecided:,} {were(undecided)} cut off before that was decided"
-    said = f"as in the log it is {lower:g} to {upper:g}, by {trajectories:,} {nouns(trajectories, 'trajectory')} from {initial}"
-    return f"{said}{cut}, if they do not depend on each other"
+    said = f"as in the log it is {lower:g} to {upper:g} with probability {100 * level:.10g} %"
+    seen = f"by {trajectories:,} {nouns(trajectories, 'trajectory')} from {initial}{cut}"
+    return f"{said}, {seen}, if they are alike, do not depend on each other, and none is missing for what it would show"
 
 
 def _better(by: float, smaller: bool) -> str:

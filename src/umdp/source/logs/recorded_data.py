@@ -72,8 +72,8 @@ class Recorded(Source):
         self._read = 0
         self._interrupted = self._scattered = False
 
-    def follow(self, behaviour: RowFollower) -> bool:
-        """Have rows accounted for while they are read."""
+    def follow(self, behaviour: RowFollower | None) -> bool:
+        """Have rows accounted for while they are read, by this one alone; None: by nobody."""
         self._followed = behaviour
         return True
 
