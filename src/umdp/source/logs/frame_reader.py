@@ -12,14 +12,12 @@ import numpy as np
 
 from umdp.errors import FormatError
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import TRIPLE, Reader, choose_columns, missing
+from umdp.source.logs.reader import SLICE, TRIPLE, SlicedReader, choose_columns, missing
 from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.row_decoding import Chunk
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, flag, over_and_final
 
 __all__ = ["FrameReader", "is_frame"]
-
-SLICE = 1 << 17
 
 
 def is_frame(given: Any) -> bool:
@@ -33,7 +31,7 @@ def is_frame(given: Any) -> bool:
     return isinstance(given, Mapping) or hasattr(given, "collect_schema") or hasattr(given, "columns")
 
 
-class FrameReader(Reader):
+class FrameReader(SlicedReader):
     """Rows of a table in memory, in order; rows with a missing value are malformed.
 
     Parameters
@@ -75,25 +73,6 @@ class FrameReader(Reader):
             )
             self._values[name] = list(map(_plain, found if plain is None else plain()))
         return self._values[name]
-
-    @property
-    def over(self) -> bool:
-        """Whether all rows have been read."""
-        return self._row >= self._rows
-
-    def begin(self) -> dict[str, int]:
-        """Go to the first row."""
-        self._row = 0
-        return {"row": 0}
-
-    def seek(self, position: Mapping[str, Any]) -> None:
-        """Go to a row."""
-        self._prefix.compare(position, self.name)
-        self._row = int(position["row"])
-
-    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checksum of all that is read."""
-        return self._prefix.state()
 
     @cached_property
     def _prefix(self) -> Prefix:

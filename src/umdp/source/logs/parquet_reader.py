@@ -13,7 +13,7 @@ import numpy as np
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.logs.line_stream import blocks, opened
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import TRIPLE, Reader, choose_columns, missing
+from umdp.source.logs.reader import SLICE, TRIPLE, SlicedReader, choose_columns, missing
 from umdp.source.logs.row_decoding import Chunk, Outcome, Triple
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.lookup import Memo
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ParquetReader"]
 
-SLICE = 1 << 17
 
-
-class ParquetReader(Reader):
+class ParquetReader(SlicedReader):
     """Rows of a Parquet file; rows with a missing value are malformed.
 
     Parameters
@@ -66,25 +64,6 @@ class ParquetReader(Reader):
         self.names_trajectories = "trajectory" in chosen
         self.ends = RecordingEnds.of({role: chosen[role] for role in self._final})
         self._row = 0
-
-    @property
-    def over(self) -> bool:
-        """Whether all rows have been read."""
-        return self._row >= self._rows
-
-    def begin(self) -> dict[str, int]:
-        """Go to the first row."""
-        self._row = 0
-        return {"row": 0}
-
-    def seek(self, position: Mapping[str, Any]) -> None:
-        """Go to a row."""
-        self._prefix.compare(position, self.name)
-        self._row = int(position["row"])
-
-    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checksum of the whole file."""
-        return self._prefix.state()
 
     @cached_property
     def _prefix(self) -> Prefix:

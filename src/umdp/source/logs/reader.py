@@ -11,16 +11,28 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError
+from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.rejected import FEW, Cause, Fault
 from umdp.source.logs.row_decoding import Chunk, Outcome
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 from umdp.statements import Statement
 
-__all__ = ["COLUMNS", "TRIPLE", "Reader", "choose_columns", "extra_columns", "meant", "missing"]
+__all__ = [
+    "COLUMNS",
+    "SLICE",
+    "TRIPLE",
+    "Reader",
+    "SlicedReader",
+    "choose_columns",
+    "extra_columns",
+    "meant",
+    "missing",
+]
 
 COLUMNS = ("trajectory", "state", "action", "next", *FINAL)
 TRIPLE = ("state", "action", "next")
 OPTIONAL = ("trajectory", *FINAL)
+SLICE = 1 << 17  # rows at a time
 MANY = 0.25  # of the rows, from which on it is not rows that are written wrongly, but the file
 
 
@@ -118,6 +130,37 @@ class Reader(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
         """Let go of files."""
+
+
+class SlicedReader(Reader):
+    """A reader of a table of which all is there: so many rows at a time, by their numbers."""
+
+    _row: int = 0
+    _rows: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether all rows have been read."""
+        return self._row >= self._rows
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first row."""
+        self._row = 0
+        return {"row": 0}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go to a row."""
+        self._prefix.compare(position, self.name)
+        self._row = int(position["row"])
+
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checksum of all that is read."""
+        return self._prefix.state()
+
+    @property
+    @abstractmethod
+    def _prefix(self) -> Prefix:
+        """The checksum of all that is read."""
 
 
 def choose_columns(given: Mapping[str, str] | None, present: Sequence[str] | None, name: object) -> dict[str, str]:
