@@ -57,8 +57,12 @@ def write(path: Path, rows: Rows) -> Path:
     return path
 
 
+def failed(name: object) -> bool:
+    return name == "failed"
+
+
 def learned(path: Path, learner: Any, asked: str = WITHIN) -> list[umdp.Snapshot]:
-    log = Log(path, labels={"failed": ["failed"]}, initial="new", terminal=["failed"])
+    log = Log(path, labels={"failed": failed}, initial="new", terminal=failed)  # also where none has failed
     found = list(umdp.anytime(log, asked, learner, behaviour=True))
     log.close()
     return found
